@@ -1,7 +1,7 @@
 """The generation of the API, which client and referee compare before either believes that the other is wrong.
 
 Clients name theirs at the beginning of the user agent, as one option of a channel sends it with every call; the referee
-names its own in the initial metadata of streams. Who names none is served and believed as far as that goes.
+names its own in the initial metadata of streams. A side that names none is served and believed as far as that goes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable
 
 GENERATION = 1
-"""Raised when clients and referees of two generations would misunderstand each other, not for what is only added."""
+"""The generation, raised when clients and referees of two would misunderstand each other, not for mere additions."""
 KEY = "referee-api"
-"""Of the referee's metadata."""
+"""The key in the referee's metadata."""
 OWNER = "referee-owner"
-"""Of the metadata that comes before an answer: where the referee is reached that has the game, if it is another one."""
+"""The key in the metadata before an answer: the address of the referee that has the game, if it is another one."""
 _AGENT = re.compile(r"tile-referee-api/([0-9]{1,9})(?![0-9])")
 
 

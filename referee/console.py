@@ -1,4 +1,4 @@
-"""What a terminal can show, and what it must not be shown."""
+"""The characters that a terminal can show, and those that it must not get."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from io import TextIOWrapper
 
 
 def accept_every_character() -> None:
-    """Print a question mark for what a terminal, or a file in another encoding, cannot show, instead of failing."""
+    """Print a question mark for characters that a terminal, or a file in another encoding, cannot show, instead of
+    failing."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -1,7 +1,7 @@
-"""Where the chance of a live game comes from: a deck that is committed to before the first draw, or a scribe.
+"""The source of chance in a live game: a deck that is committed to before the first draw, or a scribe.
 
-What a deck deals is computed by ``referee.log.position``, for the table and the auditor alike; here a game is bound to
-its source before it opens. Knows no game.
+The deals of a deck are computed by ``referee.log.position``, for the table and the auditor alike; here a game is bound
+to its source before it opens. Knows no game.
 """
 
 from __future__ import annotations

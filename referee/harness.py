@@ -1,6 +1,6 @@
-"""What any game must pass, whoever wrote it: ``check_game`` plays at random and holds the game to its contract.
+"""The check that every game must pass: ``check_game`` plays at random and holds the game to its contract.
 
-It knows no rule book. What it asks at every step is what the rest of the referee relies on, and is listed there.
+It knows no rule book. At every step it checks the properties that the rest of the referee relies on, listed there.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _T = TypeVar("_T")
 _LOOK: Final = 100
 """Outcomes of chance that are looked at; where there are more, the dealer's is not looked for among them."""
 _SELDOM: Final = 13
-"""Before every so many events what takes longest: the position is drawn, the words of all moves are compared. An odd
-number, as what is awaited often alternates."""
+"""The number of events between the slowest checks: drawing the position, comparing the words of all moves. An odd
+number, as moves and chance often alternate."""
 
 
 class ContractError(AssertionError):
-    """The game does not keep its contract: what is wrong. Its notes tell where in which game."""
+    """The game does not keep its contract; the message has the fault. Its notes tell where in which game."""
 
 
 class Shuffler:
-    """A stream of chance that needs no commitment. It keeps dealers to what a committed deck asks of labels."""
+    """A stream of chance that needs no commitment. It asks of dealers' labels the same as a committed deck."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -107,8 +107,8 @@ def check_game(
 ) -> Played:
     """Play one game to its end and return it. ``watch`` is called with the state before every event, and at the end.
 
-    Options and components that are not given are the defaults. What is not given of codec, notation and renderer is of
-    the registered game; a game that is not registered needs at least its codec, and is asked for words and pictures if
+    Options and components that are not given are the defaults. A codec, notation or renderer that is not given is the
+    registered game's; a game that is not registered needs at least its codec, and is asked for words and pictures if
     these are given.
 
     A game that passes a number of these, at all seats and options, has shown that
@@ -128,9 +128,9 @@ def check_game(
     - the bytes of the events alone lead to the same positions again;
     - ``stand_in`` is legal, the same for equal positions, and there for the seat that is awaited alone; a second game,
       in which it plays for some or all of the seats, ends;
-    - where a move of that game breaks nothing but ``waivable`` rules it stands, and the game goes on from there.
+    - where a move of that game breaks nothing but ``waivable`` rules it stands, and the game continues from there.
 
-    That the rules are those of the game's rule book it cannot show. Raise ``ContractError``, or what the game raises;
+    It cannot show that the rules are those of the game's rule book. Raise ``ContractError``, or what the game raises;
     the notes of either say in which game and after how many events.
     """
     codec = codec or registered_codec(game.rules_id, game.version)
@@ -304,7 +304,7 @@ class _Checker:
     # Before an event
 
     def _look(self, state: State, *, seldom: bool) -> None:
-        """Everything that can be asked of a position. It changes nothing. ``seldom``: also what takes long."""
+        """Ask all questions of a position. They change nothing. ``seldom``: the slow ones as well."""
         before = state.digest()
         _demand(before == sha256(state.encode()).digest(), "the digest is not SHA-256 of the encoding")
         _demand(isinstance(self.codec.position(state), Message), "the codec's position is no message")
@@ -373,13 +373,13 @@ class _Checker:
             _demand(state.check(possible) == (), f"{possible!r} is listed and refused")
         if len(listed) > _LOOK or any(possible == outcome for possible, _ in listed):
             return
-        # It may be told at greater length, with rolls that did not count.
+        # The dealer's outcome may be longer, with rolls that did not count.
         after = _after(state, outcome)
         among = any(_after(state, possible) == after for possible, _ in listed)
         _demand(among, f"the dealer brings {outcome!r}; neither it is listed nor one that leads where it leads")
 
     def _sampled(self, state: State) -> None:
-        """An outcome can be drawn by whoever plays on in thought: a legal one, the same for the same draws."""
+        """Check that a player in thought can draw an outcome: a legal one, the same for the same draws."""
         seed = state.digest()  # not of the game's own generator, so that its course depends on no question
         outcome, again = (state.sample(random.Random(seed).randrange) for _ in range(2))  # noqa: S311 - it deals nothing
         _demand(outcome == again, f"the same draws give {outcome!r} and {again!r}")

@@ -1,4 +1,4 @@
-"""Addresses at which nobody listens, for servers that are to be at the same one whenever they start."""
+"""Addresses without a listener, for servers that have to be at the same one whenever they start."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import sys
 from contextlib import suppress
 
 NOBODY = "127.0.0.1:1"
-"""Where nobody ever listens."""
+"""An address without a listener."""
 
 
 def free_address(host: str = "") -> str:
-    """Return one with a port that the kernel gives to nobody who asks for any, so that it is still free after a kill.
+    """Return an address with a port that the kernel never hands out, so that it is still free after a kill.
 
     Other tests look for theirs at the same time. Where this machine has all of 127.0.0.0/8 (Linux; RFC 1122, 3.2.1.3),
-    each takes a host address at random as well, unless it names one: nobody takes the port in the moment before the
-    server has it.
+    each takes a host address at random as well, unless it names one: no other test takes the port in the moment before
+    the server has it.
     """
     draw = random.SystemRandom()
     if not host:

@@ -31,14 +31,14 @@ _HOMES: Final = {"referee": "", "referee_solver": "solver/", "referee_clients": 
 _SOURCES: Final = ("referee", "solver", "clients", "proto")
 _BUILD: Final = ("Makefile", "hatch_build.py", "compiled_build.py", "pyproject.toml", "LICENSE", ".gitignore")
 _ALWAYS: Final = ("tests/frozen", "tests/transcripts", "tests/games/test_every_game.py")
-"""What most mistakes in the rules and in the log break, in seconds: for every change of source."""
+"""Tests that most mistakes in the rules and in the log break, in seconds: for every change of source."""
 _IN_JAVASCRIPT: Final = {
     "clients/js": ("tests.clients.javascript",),
     "clients/verify-js": ("tests.log.verify_js", "tests.tournament.verify_js"),
 }
 """Sources that no Python imports, and the helpers of tests that run them."""
 _PAGES: Final = ("clients/referee_clients/web", "clients/verify-js", "tests/web")
-"""What browsers run: the tier of the browser is tested as well."""
+"""The folders that run in browsers: a change there needs the tier of the browser as well."""
 _BY_NAME: Final = {
     "referee.games.registry": "referee.games",
     "referee.cli": "referee.cli",
@@ -61,7 +61,7 @@ _KEPT_IN: Final = Path(".pytest_cache/v") / KEPT
 
 @dataclass
 class Plan:
-    """What to run, in which order, and what there was no room for."""
+    """The tests to run, in order, and those for which there was no room."""
 
     targets: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -138,7 +138,7 @@ def _sure(path: str) -> Iterator[str]:
         if name.startswith("test_"):
             yield path
         elif name == "conftest.py" or not name.endswith(".py"):
-            # What all tests of a folder take, or data of the folder below them.
+            # Helpers of all tests of a folder, or data of the folder below them.
             folders = [folder for folder in Path(path).parents if folder != Path()]
             yield str(next((folder for folder in folders if [*(ROOT / folder).glob("test_*.py")]), folders[-1]))
     elif path in _BUILD:
@@ -164,7 +164,7 @@ def _modules_of(path: str) -> Iterator[str]:
         if path.endswith(".py"):
             yield dotted
         elif package != "tests":
-            # Data of a package: whatever lies beside it may read it.
+            # Data of a package: every module beside it may read it.
             folders = (ROOT / above for above in Path(path).parents)
             nearest = next(folder for folder in folders if any(folder.glob("*.py")))
             for beside in nearest.glob("*.py"):

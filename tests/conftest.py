@@ -1,4 +1,4 @@
-"""What holds for every test: no deadlines, as machines are as slow as they are."""
+"""Settings for every test: no deadlines, as machines differ in speed."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def _has_memory() -> bool:
     return may_run and os.access(_MEMORY, os.W_OK) and there.f_bavail * there.f_frsize >= _ROOM_BYTES
 
 
-# A referee syncs whatever it acknowledges: on a disk, tests would mostly wait for that.
+# A referee syncs all that it acknowledges: on a disk, tests would mostly wait for that.
 if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_memory():
     os.environ["PYTEST_DEBUG_TEMPROOT"] = _MEMORY
 
 
-# Bots keep their keys in the user's folder: not in that of whoever runs the tests.
+# Bots keep their keys in the user's folder: not in that of the person who runs the tests.
 _DATA_HOME = TemporaryDirectory(prefix="tile-referee-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
 os.environ["XDG_DATA_HOME"] = _DATA_HOME.name
 
 
-# What is imported and collected stays to the end. To look there for garbage takes half the time of the collection.
+# Imported and collected objects stay to the end. To look there for garbage takes half the time of the collection.
 gc.disable()
 
 
@@ -97,14 +97,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True, scope="session")
 def garbage_at_the_end() -> Iterator[None]:
-    """What the last tests of a process left open is found before it ends: later nobody is told."""
+    """Collect what the last tests of a process left open, while its warnings still reach a report."""
     yield
     gc.collect()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real PostgreSQL, started when the first test asks for it."""
+    """Yield a real PostgreSQL, started when the first test asks for it."""
     from tests.server.store import postgres
 
     with postgres.running() as server:

@@ -1,4 +1,4 @@
-"""What tests do with the source of the core, which is not there where it is compiled."""
+"""The source of the core for tests, which is not there where the core is compiled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests cost: processor time of the tests' processes and of all that they start, by test.
+"""The costs of tests: processor time of the tests' processes and of all that they start, by test.
 
 Every run ends with the files that cost most. With ``REFEREE_TESTS_COSTS=FILE`` each test's figures are written there, a
 JSON object a line, from which ``python -m tests.bench suite`` makes its tables.

@@ -46,7 +46,7 @@ class Mutation:
 
     @contextmanager
     def applied(self, package: str) -> Iterator[None]:
-        """The engine with this defect, wherever the function was imported to, also as a method of a class."""
+        """Yield the engine with this defect, wherever the function was imported to, also as a method of a class."""
         if core.is_compiled():
             pytest.skip("a mutant is made of the core's Python, and this core is compiled")
         module_name, *path = self.function.split(".")

@@ -25,7 +25,7 @@ VARIABLE: Final = "REFEREE_TESTS_SAMPLE"
 CAMPAIGNS: Final = "REFEREE_TESTS_CAMPAIGNS"
 """In how many days the campaigns are run, of which each has its part; unset: all in every run."""
 MOST_DAYS: Final = 30
-"""After so many days everything has had its turn."""
+"""Every test has had its turn after this many days."""
 _WITHOUT_GIT: Final = "2026-01-01"
 
 
@@ -83,7 +83,7 @@ def is_out(item: pytest.Item, days: int, of_day: str) -> bool:
 
 
 def is_due(test: str, days: int, of_day: str) -> bool:
-    """Return whether a test of the campaigns, by its name, is run on a day; once in so many days in a row it is."""
+    """Return whether a test of the campaigns, by its name, is run on a day: each is due once in ``days`` days."""
     shift = date.fromisoformat(of_day).toordinal()
     return (shift + int.from_bytes(sha256(test.encode()).digest()[:4], "big")) % days == 0
 

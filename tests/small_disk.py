@@ -25,7 +25,7 @@ class SmallDisk:
         return about.f_bavail * about.f_frsize
 
     def fill(self, leave: int = 0) -> None:
-        """Until so many bytes are free, or so few more as fit into one page."""
+        """Fill the disk until ``leave`` bytes are free, or fewer by less than a page."""
         self.empty()
         with self._ballast.open("wb", buffering=0) as file:
             try:
@@ -41,7 +41,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(path: Path, size: int) -> Iterator[SmallDisk]:
-    """A file system in memory of so many bytes. Skips the test where none may be mounted."""
+    """Mount a file system of ``size`` bytes in memory. Skips the test where none may be mounted."""
     path.mkdir()
     done = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path], capture_output=True, text=True, check=False

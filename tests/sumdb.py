@@ -1,4 +1,4 @@
-"""Go's sumdb packages, which nobody here wrote: a program that answers questions about notes, proofs and tiles."""
+"""Go's sumdb packages, written elsewhere: a program that answers questions about notes, proofs and tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a day's tests have of the campaigns, and that no case is left out for ever."""
+"""A day's share of the campaigns: every case has its turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time that passes only when it is told to."""
+"""Time that passes only on command."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class VirtualTime(Time):
     def advance(self, ms: int) -> None:
         """Calls all that is due until then, each at its very time. The loop is on time."""
         until_ms, ticks = self._now_ms + ms, self._tick is not None
-        if ms > _LONG_MS and ticks:  # nobody wants to see every tick of a day
+        if ms > _LONG_MS and ticks:  # no test wants to see every tick of a day
             self._go_on(self._now_ms + 2 * TICK_MS)
             self.stop()
         self._go_on(until_ms)
@@ -61,12 +61,12 @@ class VirtualTime(Time):
         self._now_ms = max(self._now_ms, until_ms)
 
     def block(self, ms: int) -> None:
-        """The event loop does nothing else for so long."""
+        """Block the event loop for ``ms``."""
         self._now_ms += ms
 
 
 class Machine:
-    """A machine's clocks, and what waits for them: one goes on when told to, the wall clock may be set."""
+    """A machine's clocks, and all that waits for them: one advances on command, the wall clock may be set."""
 
     def __init__(self, wall_ms: int) -> None:
         self.passed_ns = 0
@@ -97,7 +97,7 @@ class Machine:
         self.passed_ns = until_ns
 
     def end_process(self) -> None:
-        """Nobody waits any more."""
+        """Drop all that waits."""
         self._calls.clear()
 
 

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 MOST_S = 300.0
-"""No test takes so long on a machine that does anything at all; half of what ``pyproject.toml`` gives a test."""
+"""Every test is faster on a machine that does anything at all; half of what ``pyproject.toml`` gives a test."""
 
 
 @asynccontextmanager
 async def waiting_for(what: str) -> AsyncIterator[None]:
-    """Raises ``AssertionError`` that says for what, if what is inside does not come to its end."""
+    """Raise ``AssertionError`` that says for what, if what is inside does not come to its end."""
     limit = asyncio.timeout(MOST_S)
     try:
         async with limit:
@@ -25,9 +25,11 @@ async def waiting_for(what: str) -> AsyncIterator[None]:
 
 
 async def until(holds: Callable[[], object], what: str, *, every_s: float = 0) -> None:
-    """Returns when it holds, of what nobody tells. ``every_s``: how often to look; 0: whenever anything happened."""
+    """Return when ``holds`` does, for conditions that send no signal.
+
+    ``every_s``: how often to look; 0: whenever anything happened."""
     async with waiting_for(what):
-        while not holds():  # noqa: ASYNC110 - nobody is told
+        while not holds():  # noqa: ASYNC110 - no signal
             await asyncio.sleep(every_s)
 
 

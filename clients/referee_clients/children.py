@@ -15,7 +15,7 @@ from referee.process import child as processes
 from referee.process.lifetime import ending
 
 STOP_S = 5.0
-"""A child that was asked to stop may take so long; then it is killed."""
+"""The most seconds that a child may take to stop; then it is killed."""
 LAST_LINES = 12
 
 
@@ -63,7 +63,7 @@ class Children:
     async def start(self, name: str, words: Sequence[str], stdin: str = "", *, speaks: bool = False) -> Child:
         """Start ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words.
 
-        ``speaks``: its standard output can be read with ``Child.line``; otherwise it goes with what it complains of.
+        ``speaks``: its standard output can be read with ``Child.line``; otherwise it goes where its errors go.
         """
         output = self._folder / f"{len(self._all)}-{name.split(maxsplit=1)[0]}.log"
         with output.open("wb") as file:

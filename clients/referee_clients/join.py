@@ -21,7 +21,7 @@ _EXPECTED = "address:port/game/seat#token, as you got it from the organiser"
 
 
 class JoinError(ValueError):
-    """Not a join string: which part is wrong and what was expected. It never shows the token."""
+    """Not a join string; the message has the wrong part and the expected one. It never shows the token."""
 
 
 @dataclass(frozen=True, slots=True)

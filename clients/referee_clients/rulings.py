@@ -53,11 +53,11 @@ class NotAllowed(ClientError):
     def __init__(self, why: str | Phrase) -> None:
         super().__init__(str(why))
         self.phrase = why if isinstance(why, Phrase) else None
-        """The same, where it can be said in other languages."""
+        """The reason, if it can be said in other languages."""
 
 
 class BadMove(ClientError):
-    """No move of the position in notation: what is wrong, and where."""
+    """No move of the position in notation; the message has the fault and its place."""
 
 
 def check(record: Record, author: Author, key: PrivateKey, act: TableAct) -> Act:
@@ -125,7 +125,7 @@ class Bench:
     def check(self, look: Look, ruling: log_pb2.Rule) -> Ruled:
         """Return the ruling as it would stand. Raise ``NotAllowed``.
 
-        One that needs a game that goes on is checked as if a paused game had been resumed, as ``enter`` does it.
+        A ruling that needs a game in play is checked as if a paused game had been resumed, as ``enter`` does it.
         """
         record = look.record
         if _resumes(look, ruling):
@@ -151,7 +151,7 @@ class Bench:
         """Send the ruling; return its entry. ``text``: the reason, or empty.
 
         Raise ``WentOn`` for one of ``OF_POSITION`` if the game is not as it was looked at: an arbiter never rules on a
-        position without having seen it. In a paused game that has to go on for the ruling, it is resumed just before.
+        position without having seen it. A paused game that has to be in play for the ruling is resumed just before.
         """
         place = look.record.place
         tries = 1 if kind_of(ruling) in OF_POSITION else TRIES
@@ -183,7 +183,7 @@ def _resume() -> log_pb2.Rule:
 
 
 def _entries(data: bytes) -> list[bytes]:
-    """Return those of a game's file; of one that breaks off, as that of a game that goes on does, all that are whole.
+    """Return the entries of a game's file; all whole ones if it breaks off, as the file of a game in play does.
 
     Raise ``LogError``.
     """
@@ -217,7 +217,7 @@ def resting(made: log_pb2.Rule, rule_id: str, decides: int | None) -> log_pb2.Ru
 def standing_move(record: Record, seat: int, text: str) -> log_pb2.Accept:
     """Return that a move stands which the seat on turn would make, with every rule that it breaks.
 
-    ``text``: the move in notation, with or without the seat before it. Raise ``BadMove`` for what is none.
+    ``text``: the move in notation, with or without the seat before it. Raise ``BadMove`` if it is none.
     """
     game = record.game
     rules_id = record.opened.rules_id
@@ -274,7 +274,7 @@ _ACTS: Final = ("rule", "change_key")
 
 
 class NotPrepared(ClientError):
-    """The bytes are no such file. The message says what is wrong and what was expected."""
+    """The bytes are no such file. The message has the fault and the expected form."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "prove-decided": "solver.prove",
     },
 }
-"""How the help groups the commands: a package for each panel, and the module of each command."""
+"""The help's groups of commands: a package for each panel, and the module of each command."""
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "event": {
         **dict.fromkeys(
@@ -118,7 +118,7 @@ _PANEL_OF: Final = {name: panel for panel, commands in PANELS.items() for name i
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """Return the command with these subcommands, such as ``audit`` or ``event check``; no other one is imported."""
-    # Before gRPC is imported, as it looks only then: what goes wrong is told by us, in one line.
+    # Before gRPC is imported, as it looks only then: we report errors ourselves, in one line.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     app = _bare()
     for name in names:
@@ -187,7 +187,8 @@ def _summary(module: str, name: str) -> str:
 
 
 def _asked(word: str = "", inner: str = "") -> typer.Typer:
-    """Return the command with what the first words name; without, there is a mistake to tell, or the help."""
+    """Return the command with the subcommand that the first words name; without one, for an error message or the
+    help."""
     if word not in COMMANDS:
         return overview()
     if word in GROUPS and inner in GROUPS[word]:
@@ -196,19 +197,19 @@ def _asked(word: str = "", inner: str = "") -> typer.Typer:
 
 
 def _completing() -> typer.Typer:
-    """Return the command with what the words name that a shell wants to have completed."""
+    """Return the command with the subcommand whose words a shell wants to have completed."""
     # Typer exports it nowhere, and calls it only where its own options for completion are in every command.
     from typer.completion import completion_init  # type: ignore[attr-defined]  # noqa: PLC0415 - only shells need it
 
     completion_init()
-    if (typed := os.environ.get("COMP_WORDS")) is not None:  # of bash; one word a line, the first is the program
+    if (typed := os.environ.get("COMP_WORDS")) is not None:  # bash's; one word a line, the first is the program
         words = typed.split("\n")[1 : int(os.environ.get("COMP_CWORD", "1"))]
     else:
         typed = os.environ.get("_TYPER_COMPLETE_ARGS", "")
         words = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
     try:
         return _asked(*words[:2])
-    except ModuleNotFoundError:  # an extra: the shell is told nothing of it
+    except ModuleNotFoundError:  # an extra: the shell gets no message
         return overview()
 
 
@@ -236,7 +237,7 @@ def main() -> None:
     try:
         app = _completing() if _COMPLETING in os.environ else _asked(*sys.argv[1:3])
         code = app(standalone_mode=False)
-        with suppress(typer.Exit):  # nobody reads any more: the code is that of the command all the same
+        with suppress(typer.Exit):  # the reader has left: the code is that of the command all the same
             output.write("")
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
@@ -265,6 +266,6 @@ def main() -> None:
 
 
 def _stop(message: str, code: int) -> int:
-    # It may have the name of a file, which came from somebody else: no name steers a terminal, or makes a second line.
+    # It may have the name of a foreign file: no name steers a terminal, or makes a second line.
     print(f"referee: {console.printable(message)}", file=sys.stderr)
     return code

@@ -1,4 +1,4 @@
-"""What every game is to the rest of the referee: a state machine with explicit chance.
+"""The contract of every game with the rest of the referee: a state machine with explicit chance.
 
 This module knows no game, and like every module below ``referee.games`` no I/O, clock, randomness, float or protobuf.
 """
@@ -20,7 +20,7 @@ Fact = str | int
 
 
 class Kind(Enum):
-    """What a rule is, and so what kind of test it must have."""
+    """The kind of a rule, which determines the kind of test that it must have."""
 
     CONSTRAINT = "constraint"
     """Forbids moves; ``check`` names it."""
@@ -46,7 +46,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that an event breaks, with what was found. Sentences are made from it at the edge."""
+    """A rule that an event breaks, with the facts. Sentences are made from it at the edge."""
 
     rule_id: str
     cells: tuple[Cell, ...] = ()
@@ -82,7 +82,7 @@ class Over:
     ending: Ending
     scores: tuple[int, ...]
     places: tuple[int, ...]
-    """Per seat, 1 is the winner; equal places are a draw."""
+    """The places per seat: 1 is the winner; equal places are a draw."""
 
 
 class Ending(Enum):
@@ -115,7 +115,7 @@ class Ending(Enum):
 Pending = Decision | Chance | Forced | Over
 
 
-# What is awaited is asked before every event, and there is not much of it: each is made once.
+# The awaited values are asked for before every event, and there are few: each is made once.
 
 
 @lru_cache(maxsize=256)
@@ -138,7 +138,7 @@ class ForcedPass:
 
 
 class Stream(Protocol):
-    """Where a dealer's randomness comes from: the committed deck, or a test's."""
+    """The source of a dealer's randomness: the committed deck, or a test's."""
 
     def permutation(self, label: str, n: int) -> list[int]:
         """Return the numbers 0..n-1 in an order that depends on the label."""
@@ -152,7 +152,7 @@ class State(Protocol):
 
     @property
     def seats(self) -> int:
-        """How many there are."""
+        """The number of seats."""
 
     def pending(self) -> tuple[Pending, ...]:
         """Return everything that is awaited now; never empty."""
@@ -183,13 +183,13 @@ class State(Protocol):
         """
 
     def observation(self, seat: int | None) -> Any:
-        """Return what the seat (or, for None, anybody) may know."""
+        """Return the data that the seat (or, for None, the public) may know."""
 
     def comments(self) -> tuple[str, ...]:
-        """Return sentences on what no rule forbids, yet every report has to mention; often nothing."""
+        """Return sentences on oddities that no rule forbids, yet every report has to mention; often none."""
 
     def course(self) -> Mapping[str, Fact]:
-        """Return how far it has come, of an event, which nobody wins; of a game nothing: its result tells that."""
+        """Return how far an event has come, which has no winner; empty for a game, whose result says it."""
 
     def copy(self) -> State:
         """Return an independent state."""
@@ -209,7 +209,7 @@ class Dealer(Protocol):
 
 
 class Game(Protocol):
-    """A registered (rules id, version): how to set up, and what its rules are."""
+    """A registered (rules id, version): its setup and its rules."""
 
     rules_id: str
     version: int
@@ -218,13 +218,13 @@ class Game(Protocol):
     catalogue: Sequence[Rule]
     waivable: frozenset[str]
     """TBL-7: ids of the constraints that a move may break and still stand, if an arbiter rules so: ``apply`` takes an
-    event whose violations are all among them, and the game goes on from there."""
+    event whose violations are all among them, and the game continues."""
     declares_components: bool
-    """Whether a game may be opened with other components than ``default_components()``. They may have a
-    ``provenance``: where they are from, in words that every report repeats."""
+    """True if a game may be opened with other components than ``default_components()``. They may have a ``provenance``:
+    where they are from, in words that every report repeats."""
 
     def default_components(self) -> Any:
-        """Return the version's own components: what its tiles, its dominoes or its sheet are."""
+        """Return the version's own components: its tiles, its dominoes or its sheet."""
 
     def new(self, seats: int, options: Any, components: Any) -> State:
         """Return the state before the first event. Raise ``SetupError``."""
@@ -234,14 +234,14 @@ class Game(Protocol):
 
 
 class InputError(ValueError):
-    """A part of what was given is wrong, in one line.
+    """A part of the input is wrong, in one line.
 
-    ``field`` names the part, and is empty if there is only one; ``what`` tells what is wrong with it; ``expected`` is
-    empty if that tells it, too.
+    ``field`` names the part, and is empty if there is only one; ``what`` is the fault; ``expected`` is empty if that
+    tells it, too.
     """
 
     def __init__(self, field: str, what: str, expected: str = "", *, sep: str = ",") -> None:
-        """``sep``: what separates the two, as what was found may have commas itself."""
+        """``sep``: the separator of the two, as the text found may have commas itself."""
         where = f"{field}: " if field else ""
         super().__init__(f"{where}{what}{sep} expected {expected}" if expected else f"{where}{what}")
         self.field = field

@@ -14,7 +14,7 @@ from typing import Any, Final
 from referee.games.game import UnknownRules
 
 _VERSIONS: Final[Mapping[str, tuple[int, ...]]] = {"alhambra": (1, 2), "kingdomino": (1,), "rollwrite": (1,)}
-"""Of each game, from the oldest on. Its package is imported when the game is asked for, as its tables take time."""
+"""The versions of each game, the oldest first. A game's package is imported on request, as its tables take time."""
 
 
 def games() -> Sequence[Any]:

@@ -1,7 +1,7 @@
-"""How a game ends and what that is worth: by its rules, by forfeits, or by a ruling. Knows no game.
+"""The ends of games and their worth: by the rules, by forfeits, or by a ruling. Knows no game.
 
-``Contest`` is what happened to a game beside its moves. From it and the position everybody has the same ``Result``: the
-log, which enters it, and every tool that reads a log or a text.
+``Contest`` has the acts beside a game's moves. From it and the position all get the same ``Result``: the log, which
+enters it, and every tool that reads a log or a text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from referee.games.table_rules import is_decided, places_after, places_by, place
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a game ended, or has come to its end."""
+    """The end of a game, entered or not."""
 
     ending: Ending
     scores: tuple[int, ...] = ()
@@ -31,13 +31,13 @@ class Result:
 
     @property
     def follows_points(self) -> bool:
-        """Whether more points are a better place, as far as there are both; equal points may be placed in any way."""
+        """True if more points are a better place, as far as both are known; equal points may be placed in any way."""
         ranked = sorted(zip(self.scores, self.places, strict=False), reverse=True)
         return all(place < other for score, place in ranked for points, other in ranked if score > points)
 
 
 class Wait(Enum):
-    """For what a result waits that a game has come to."""
+    """The reason why a game's result waits."""
 
     PROTESTS = auto()
     """There is still time to protest."""
@@ -47,7 +47,7 @@ class Wait(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What resignations, flags, penalties and rulings made of a game, beside its moves."""
+    """The effect of resignations, flags, penalties and rulings on a game, beside its moves."""
 
     out: Mapping[int, Ending] = field(default_factory=dict)
     """Seats that have forfeited and how, in that order."""
@@ -56,15 +56,15 @@ class Contest:
     ruled: Result | None = None
     """The result that was given without the rules of the game: an arbiter's, or an end without one."""
     overruled: Result | None = field(default=None, compare=False)
-    """What had been ruled before that. Headers of texts do not have it, so contests are the same without it."""
+    """The ruling before that one. Headers of texts do not have it, so comparisons of contests ignore it."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether the moves alone decide the game."""
+        """True if the moves alone decide the game."""
         return not self.out and not any(self.points_off) and self.ruled is None
 
     def result(self, seats: int, pending: Sequence[Pending]) -> Result | None:
-        """Return what the game has come to when ``pending`` is awaited (TBL-3 to TBL-6, TBL-36); None: it goes on."""
+        """Return the game's result when ``pending`` is awaited (TBL-3 to TBL-6, TBL-36); None: not over."""
         if self.ruled is not None:
             return self.ruled
         for awaited in pending:
@@ -76,7 +76,7 @@ class Contest:
         return None
 
     def settled(self, seats: int, pending: Sequence[Pending]) -> Contest:
-        """Return the same without a ruling that gives what the game has come to anyway: texts cannot tell it apart."""
+        """Return the same without a ruling that gives the result of the game anyway: texts cannot tell it apart."""
         unruled = replace(self, ruled=None)
         return self if self.ruled is None or unruled.result(seats, pending) != self.ruled else unruled
 

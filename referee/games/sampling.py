@@ -1,4 +1,4 @@
-"""Chance for whoever plays on in thought: uniform draws from a source that the caller brings."""
+"""Chance for simulated games: uniform draws from a source that the caller brings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 def drawn(items: Sequence[_T], count: int, below: Below) -> list[_T]:
-    """Return so many of them in the order in which they were drawn, none twice."""
+    """Return ``count`` of them in the order in which they were drawn, none twice."""
     left = list(items)
     for place in range(count):
         other = place + below(len(left) - place)
@@ -34,7 +34,7 @@ def weighted(weights: Sequence[int], below: Below) -> int:
 
 
 class Expanded(Copied):
-    """Uniform draws without end, all of which follow from one: what else the source is asked for changes none.
+    """Uniform draws without end, all of which follow from one: other draws from the source change none.
 
     Blocks of SHA-256 over the seed and a counter; numbers that would make some likelier are passed over. Called itself,
     as a method of it would not be copied with what has it where the class is compiled.
@@ -55,7 +55,7 @@ class Expanded(Copied):
 
 
 class Sampled(Copied):
-    """A dealer's stream of such draws; what it gives depends on no label."""
+    """A dealer's stream of such draws, which do not depend on labels."""
 
     def __init__(self, below: Below) -> None:
         self._below = below

@@ -1,4 +1,4 @@
-"""What a game in progress does in the same way in every game."""
+"""The part of a game in progress that is the same in every game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.games.values import Copied
 
 
 class StateBase(Copied):
-    """What the ``State`` of a game is in which nobody has a secret. The game gives ``copy`` and ``encode``."""
+    """The base of the ``State`` of a game without secrets. The game gives ``copy`` and ``encode``."""
 
     __slots__ = ()
 
@@ -20,11 +20,11 @@ class StateBase(Copied):
         raise NotImplementedError
 
     def comments(self) -> tuple[str, ...]:
-        """Return nothing: what is unusual in this game is forbidden."""
+        """Return nothing: unusual acts are forbidden in this game."""
         return ()
 
     def course(self) -> Mapping[str, Fact]:
-        """Return nothing: how far a game has come is told by its result."""
+        """Return nothing: the game's result says how far it has come."""
         return {}
 
     def encode(self) -> bytes:
@@ -32,7 +32,7 @@ class StateBase(Copied):
         raise NotImplementedError
 
     def observation(self, seat: int | None) -> Self:  # noqa: ARG002 - everybody may see all of it
-        """Return all of it, to any seat: what is hidden, the order of what is undrawn, is not in a state."""
+        """Return all of it, to any seat: the only hidden part, the order of undrawn pieces, is not in a state."""
         return self.copy()
 
     def digest(self) -> bytes:

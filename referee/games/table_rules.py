@@ -1,4 +1,4 @@
-"""The rules of the table, whatever the game: what the referee does when a seat leaves or an arbiter rules.
+"""The rules of the table, for every game: the referee's acts when a seat leaves or an arbiter rules.
 
 They are no part of a game's own catalogue, which is frozen with its version. Ids stay for ever; new rules follow.
 """
@@ -370,7 +370,7 @@ BEFORE_PLAY: Final = (
 )
 
 VERSION: Final = 3
-"""What the terms of a game name; a change of a rule is another version."""
+"""The version that the terms of a game name; a change of a rule makes another version."""
 GRACE_SINCE: Final = 3
 """The first version whose terms can name a grace (TBL-16)."""
 LAST_OF_VERSION_1: Final = 37
@@ -401,7 +401,7 @@ ENDINGS: Final = (
     Ending.ADJUDICATED,
     Ending.CRASHED,
 )
-"""How a seat can forfeit."""
+"""The ways in which a seat can forfeit."""
 
 
 def is_decided(seats: int, out: Sequence[int]) -> bool:
@@ -412,7 +412,7 @@ def is_decided(seats: int, out: Sequence[int]) -> bool:
 def places_after(places: Sequence[int], out: Sequence[int]) -> tuple[int, ...]:
     """Return the places: seats that stayed move up past the others, the first to forfeit is last (TBL-4, TBL-5).
 
-    Where nobody stayed nobody is first: the places begin with 2. Raise ``ValueError`` for a seat that is not there or
+    If no seat stayed no seat is first: the places begin with 2. Raise ``ValueError`` for a seat that is not there or
     comes twice in ``out``.
     """
     seats = len(places)

@@ -16,7 +16,7 @@ class Copied:
     __slots__ = ()
 
     def __new__(cls, *_: object, **__: object) -> Self:
-        """Return an instance, for ``__init__`` or for who copies another."""
+        """Return an instance, for ``__init__`` or for a method that copies another."""
         return super().__new__(cls)
 
 
@@ -33,7 +33,7 @@ _sizes: list[Callable[[], int]] = []
 
 
 def made(make: Callable[..., _T]) -> Callable[..., _T]:
-    """Return the function, or the class, with the results that it keeps. They are shared: nobody may change them."""
+    """Return the function, or the class, with the results that it keeps. They are shared: do not change them."""
     cached = lru_cache(maxsize=KEPT)(make)
     _sizes.append(lambda: cached.cache_info().currsize)
     return cached

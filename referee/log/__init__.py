@@ -1,1 +1,1 @@
-"""The signed, replayable move log: what is signed, hashed, kept and checked."""
+"""The signed, replayable move log: its signatures, hashes, files and checks."""

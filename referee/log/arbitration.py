@@ -1,6 +1,6 @@
-"""The table beside the position: who has forfeited, strikes, protests, take-backs, what an arbiter ruled.
+"""The table beside the position: forfeits, strikes, protests, take-backs, rulings.
 
-Says what an act of a seat, a scribe or an arbiter may do now, and does it; what a game goes back to is in
+Decides on an act of a seat, a scribe or an arbiter, and applies it; the moments that a game can go back to are in
 ``takebacks``. Knows neither hashes nor signatures.
 """
 
@@ -83,12 +83,12 @@ class Ruling(NamedTuple):
 
     ruled: Ruled
     is_last: bool
-    """It decided an appeal."""
+    """True if it decided an appeal."""
 
 
 @dataclass(slots=True)
 class Proposal:
-    """To take moves back."""
+    """A proposal to take moves back."""
 
     seq: int
     to_seq: int
@@ -102,29 +102,29 @@ class GoBack(Protocol):
 
 
 class Now(NamedTuple):
-    """How the game stands, as far as acts depend on it."""
+    """The state of the game, as far as acts depend on it."""
 
     joining: bool
     """Seats can still join."""
     playing: bool
     is_over: bool
-    """It has come to its end, which may still wait for protests."""
+    """True if the game has a result, which may still wait for protests."""
     deciding: tuple[int, ...]
     """Seats whose move the rules await."""
     may_go_back: GoBack
     has_clock: bool
     keys: Mapping[int, Sequence[bytes]]
-    """By seat that has joined: every key that was ever named as its own."""
+    """Keys by seat that has joined: every key that was ever named as its own."""
 
 
 class Arbitration:
-    """One game's. ``check`` changes nothing; what it found to be allowed is done by the methods after it."""
+    """One game's arbitration. ``check`` changes nothing; the methods after it apply what it allowed."""
 
     def __init__(self, opened: log_pb2.GameOpen, rule_ids: Collection[str]) -> None:
         """``rule_ids``: those of the game."""
         self.terms = opened.terms
         self.is_offered = self.terms.table_rules > 0
-        """Whether the game is played by the rules of the table."""
+        """True if the game is played by the rules of the table."""
         self.declared = opened.HasField("declared")
         self._scribed = [seat.scribed for seat in opened.seats]
         self._arbiters = len(opened.arbiter_keys)
@@ -133,11 +133,11 @@ class Arbitration:
             Role.SCRIBE: len(opened.scribe_keys),
             Role.ARBITER: self._arbiters,
         }
-        """How many there are of each."""
+        """The number of authors of each role."""
         version = self.terms.table_rules
         self._rule_ids = {*rule_ids, *(rule.id for rule in table_rules.catalogue(version))}
         self.acts_before_play = version > 1
-        """Whether seats forfeit before play, too, and change keys (TBL-38 to TBL-40)."""
+        """True if seats may also forfeit before play and change keys (TBL-38 to TBL-40)."""
         self._named = [0] * len(opened.seats)
         """Keys that each seat has named itself."""
         self.out: Mapping[int, Ending] = {}
@@ -164,12 +164,12 @@ class Arbitration:
 
     @property
     def is_disputed(self) -> bool:
-        """Whether an arbiter has to rule before the game can end."""
+        """True if an arbiter has to rule before the game can end."""
         return any(dispute.ruled is None for dispute in self.disputes.values())
 
     @property
     def contest(self) -> Contest:
-        """What all this makes of the result."""
+        """The effect of all this on the result."""
         if self._contest is None:
             points_off = tuple(self.points_off) if any(self.points_off) else ()
             self._contest = Contest(self.out, points_off, self.ruled, self._overruled)
@@ -425,7 +425,7 @@ class Arbitration:
         self.disputes[seq] = Dispute(seat, act.against_seq, act.rule_id, appealed)
 
     def rule(self, seq: int, ruled: Ruled) -> None:
-        """Do what any ruling does, and what it does here; position and clocks are the game's."""
+        """Apply a ruling: its common effects, and its effects here; position and clocks are the game's."""
         is_last = False
         if ruled.decides is not None:
             dispute = self.disputes[ruled.decides]

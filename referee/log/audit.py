@@ -40,10 +40,10 @@ from referee.text.notation.options import chosen
 from referee.text.words.catalogue import phrase
 
 _DISCLOSE = b"\x82\x01\x22\x0a\x20"
-"""What stands before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
+"""The bytes before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
 _TAG_AT = -len(_DISCLOSE) - SEED_BYTES
-"""Where it stands."""
-# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+"""The index of those bytes."""
+# A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _ENTRY: Final = int(FrameType.ENTRY)
 _CERTIFICATE: Final = int(FrameType.CERTIFICATE)
 _DECODE: Final = Layer.DECODE
@@ -81,7 +81,7 @@ def _audited(readings: file.Readings, auditor: _Auditor) -> Report:
 def _look_ahead(readings: file.Readings) -> tuple[bytes | None, bool, bool]:
     """Return r, if the file discloses it, whether there are certificates, and whether that holds to the file's end."""
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
-    # What the reader refuses ends this look as it ends the audit, so a file of garbage costs little.
+    # A refusal by the reader ends this look as it ends the audit, so a file of garbage costs little.
     secret, has_proofs = None, False
     try:
         for kind, data, _ in readings.frames():
@@ -120,9 +120,10 @@ class _Auditor:
         """None: the game has no opening that can be read."""
         self.game: LoggedGame | None = None
         self.is_later = False
-        """Of a later version of the format, or of the rules of the table: what cannot be read of it is no failure."""
+        """True for a later version of the format, or of the rules of the table: unreadable parts of it are no
+        failure."""
         self.following = False
-        """The game is still being followed; otherwise it stands where it could not go on."""
+        """True while the game is followed; otherwise it stands where it could not be followed further."""
         self.header: Frame | None = None
         self.final: Frame | None = None
         self.ended = False
@@ -279,7 +280,7 @@ class _Auditor:
     def _rules(
         self, game: LoggedGame, entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, clock: Clock
     ) -> None:
-        # By the place, not by what the entry says of it: that is the chain's to judge.
+        # Decide by the place, not by the entry's word on it: that is the chain's to judge.
         seq = self.tree.size
         try:
             event = read_entry(entry, kind, intent, game.position)

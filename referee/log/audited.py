@@ -1,4 +1,4 @@
-"""One game file of many, audited: a line that ``json`` can write, as the workers of a bulk run send it."""
+"""The audit of one game file of many: a line that ``json`` can write, as the workers of a bulk run send it."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from referee.log.verdict import Policy, Report
 from referee.process.bulk.results import LOST
 
 UNREADABLE: Final = "UNREADABLE"
-"""In the place of a verdict: the file could not be audited."""
+"""The word in place of a verdict: the file could not be audited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which file, and whom its reader trusts."""
+    """A file, and the keys that its reader trusts."""
 
     name: str
-    """As its reader calls it."""
+    """The name that the reader uses for the file."""
     path: str
     policy: Policy
     data: bytes | None = None
-    """What the file holds, where the path leads nowhere."""
+    """The content of the file, if the path leads nowhere."""
     auditor: Callable[[BinaryIO, Policy], Report] = audit
     about: dict[str, Any] = field(default_factory=dict)
-    """What its reader adds to the line: whatever else the verdict rests on."""
+    """The reader's additions to the line: everything else that the verdict rests on."""
 
 
 def audited(question: Question) -> dict[str, Any]:
     """Audit the file. Nothing that it holds raises anything but ``MemoryError``.
 
-    ``verdict`` and ``problem`` are always there: what decides the verdict in words, or is empty; with a verdict also
-    ``size``, ``sha256`` and what ``Report.as_json`` has.
+    ``verdict`` and ``problem`` are always there; ``problem`` is the reason for the verdict in words, or empty. With a
+    verdict there are also ``size``, ``sha256`` and the fields of ``Report.as_json``.
     """
     try:
         with _opened(question) as stream:
@@ -65,7 +65,7 @@ def audited(question: Question) -> dict[str, Any]:
 
 
 def unreadable(problem: str, why: str = "file") -> dict[str, Any]:
-    """Return the line of a file that could not be audited, which is tried again when the run goes on."""
+    """Return the line of a file that could not be audited, which is tried again when the run is resumed."""
     return {"verdict": UNREADABLE, "problem": problem, LOST: why}
 
 

@@ -19,11 +19,11 @@ a game drive each other out of the processor's caches."""
 
 _BEFORE_PLAY_1 = frozenset({"join", "end", "disclose", "recovered"})
 _BEFORE_PLAY = _BEFORE_PLAY_1 | {"absent", "resign", "protest", "appeal", "rule"}
-"""What may come before every seat has joined, by the version of the rules of the table."""
+"""The acts that may come before every seat has joined, by the version of the rules of the table."""
 
 
 class WrongSignature(Exception):
-    """One of the signatures that were deferred. What comes of it is seen by verifying each before going on."""
+    """One of the deferred signatures is wrong. Its effect is known only when each is verified before the next entry."""
 
 
 class Authorship:

@@ -1,7 +1,7 @@
-"""Certificates in a game's file: which entry each is for, and whether it proves what the referee said of that entry.
+"""Certificates in a game's file: the entry that each is for, and whether it proves the referee's verdict on that entry.
 
-They are not signed and nobody has to be trusted for them; anybody can add some to a copy of a file, or take them out.
-Knows no game.
+They are not signed and need no trust in anyone; anybody can add some to a copy of a file, or take them out. Knows no
+game.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def decode_proof(data: bytes) -> log_pb2.Proof:
 
 
 class EntryVerdict(NamedTuple):
-    """What the referee, or an arbiter, said of an event of the game."""
+    """The verdict of the referee, or of an arbiter, on an event of the game."""
 
     event: Any
     """The engine's own: a move, an outcome, a pass."""
@@ -47,7 +47,7 @@ class EntryVerdict(NamedTuple):
     against: tuple[str, ...] | None
     """The rules that it breaks, ascending; None: it is legal."""
     is_refusal: bool
-    """It is an attempt that the referee refused."""
+    """True if it is an attempt that the referee refused."""
 
 
 def verdict(event: Event, before: State) -> EntryVerdict | None:
@@ -75,22 +75,22 @@ def is_wanted(policy: log_pb2.ProofPolicy.ValueType, verdict: EntryVerdict) -> b
 
 
 class _Claimed:
-    """An entry and what it claims. Of claims the fingerprints are kept, as there may be many."""
+    """An entry and its claims. Only fingerprints of the claims are kept, as there may be many."""
 
     __slots__ = ("claims", "is_wanted", "leaf", "opened", "rule_ids", "waiting")
 
     def __init__(self, rule_ids: tuple[str, ...] | None, waiting: list[bytes], *, is_wanted: bool) -> None:
         self.leaf = b""
         self.rule_ids = rule_ids
-        """What the move breaks as the referee says; None: nothing."""
+        """The rules that the move breaks according to the referee; None: no rule."""
         self.claims = len(waiting)
         self.waiting = waiting
         """Claims without a certificate so far."""
         self.opened = set[bytes]()
         """Hashes of the certificates that were looked at: none is twice.
 
-        There is no limit to their number, as what proves nothing could be put first to hide what proves something. The
-        work grows with the bytes of the file, and those are limited.
+        There is no limit to their number, as useless certificates could be put first to hide useful ones. The work
+        grows with the bytes of the file, and those are limited.
         """
         self.is_wanted = is_wanted
 
@@ -109,7 +109,7 @@ class Proofs:
         self._failed = 0
         self._not_compared = 0
         self.failure: LogError | None = None
-        """The first that proves the opposite of what the referee said, else the first that proves nothing: whoever has
+        """The first that proves the opposite of the referee's verdict, else the first that proves nothing: anyone with
         the file can add any number of these, and they must not hide the other."""
 
     def look(self, event: Event, before: State) -> None:
@@ -184,7 +184,7 @@ class Proofs:
 
 
 def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:
-    """Return what is proved and what the referee said, if they differ; ``rule_ids``: a verdict's ``against``."""
+    """Return the proven and the referee's verdict, if they differ; ``rule_ids``: a verdict's ``against``."""
     judged = "legal" if rule_ids is None else f"illegal ({', '.join(rule_ids)})"
     proved = tuple(sorted({violation.rule_id for violation in checked.violations}))
     if checked.holds == (rule_ids is None) and (checked.holds or proved == rule_ids):

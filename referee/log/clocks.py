@@ -1,7 +1,7 @@
 """The clocks of a game: integers in milliseconds that entries alone move on, so that a replay has the live ones.
 
-A clock runs for each seat that is awaited. The time between two entries has three parts: what the seat used, what the
-network was allowed, and what the referee itself took; only the first is charged. Knows no source of time.
+A clock runs for each seat that is awaited. The time between two entries has three parts: the seat's, the network's
+allowance, and the referee's own; only the first is charged. Knows no source of time.
 
 ``Takebacks`` has the moments that a game can go back to, with clocks, seats and position. A position is kept now and
 then, and the events after it are played again: going back costs little, however long the game.
@@ -19,20 +19,20 @@ from referee.log.errors import demand
 from referee.log.terms import MAX_BUDGET_MS, Control
 
 DELAY_MS = 2_000
-"""From here on what the referee took of one decision is named, as a ``Delay``."""
+"""The referee's time for one decision from which on it is named, as a ``Delay``."""
 
 
 class Delay(NamedTuple):
-    """The referee kept a seat waiting for so long that a reader should know; the seat's clock did not run."""
+    """A wait caused by the referee that a reader should know of; the seat's clock did not run."""
 
     seq: int
-    """Of the entry with which the decision ended."""
+    """The entry with which the decision ended."""
     seat: int
     ms: int
 
 
 class SeatClock(NamedTuple):
-    """One seat's."""
+    """One seat's clock."""
 
     left_ms: int
     used_ms: int = 0
@@ -45,11 +45,11 @@ class Shown(NamedTuple):
     """One seat's clock as it is shown: after the entry that is the head, or since an outage."""
 
     left_ms: int
-    """Charged until ``since_ms``; what passed from then on is still to be taken off, once ``free_ms`` have passed."""
+    """Charged until ``since_ms``; the time from then on is still to be taken off, once ``free_ms`` have passed."""
     since_ms: int | None
     """Running since then; None: it stands."""
     free_ms: int
-    """So much of the decision at hand costs nothing any more (a delay)."""
+    """The time of the decision at hand that costs nothing any more (a delay)."""
 
 
 class Clocks:
@@ -87,10 +87,10 @@ class Clocks:
     # --- what an entry may say ----------------------------------------------------------------------------
 
     def charge(self, seat: int, now_ms: int, *, lag_ms: int = 0, overhead_ms: int = 0) -> Clock:
-        """Return what an act of the seat is charged that had arrived whole at ``now_ms``; nothing for a stopped clock.
+        """Return the charge for an act of the seat that had arrived whole at ``now_ms``; nothing for a stopped clock.
 
-        ``overhead_ms``: what the referee took itself. ``lag_ms``: what the network took as the author has it; at most
-        what the terms allow is given.
+        ``overhead_ms``: the referee's own time. ``lag_ms``: the network's time according to the author; at most what
+        the terms allow is given.
         """
         since = self._seats[seat].since_ms
         if since is None:
@@ -153,7 +153,7 @@ class Clocks:
     # --- what an entry does -------------------------------------------------------------------------------
 
     def used(self, seat: int, clock: Clock) -> None:
-        """Charge the seat's act; its decision goes on."""
+        """Charge the seat's act; its decision continues."""
         self._take_use(seat, clock.charged_ms, clock.referee_ms)
 
     def decided(self, seat: int) -> None:
@@ -163,7 +163,7 @@ class Clocks:
         self._seats[seat] = SeatClock(min(left, MAX_BUDGET_MS))
 
     def await_seats(self, seats: Iterable[int], now_ms: int) -> None:
-        """Let those clocks run, and no others; those that run already go on."""
+        """Let those clocks run, and no others; those that run already keep running."""
         running = set(seats)
         for seat, clock in enumerate(self._seats):
             if seat in running and clock.since_ms is None:
@@ -172,7 +172,7 @@ class Clocks:
                 self._seats[seat] = clock._replace(since_ms=None)
 
     def stop(self, until_ms: int) -> None:
-        """Stop all clocks; what ran until then is charged."""
+        """Stop all clocks; the time until then is charged."""
         for seat, clock in enumerate(self._seats):
             if clock.since_ms is not None:
                 self._take_use(seat, max(0, until_ms - clock.since_ms), None)
@@ -200,7 +200,7 @@ _EVERY = 16
 
 
 class Moment(NamedTuple):
-    """What stood after an entry that changed the position, the clocks, or the seats in play."""
+    """The state of the game after an entry that changed the position, the clocks, or the seats in play."""
 
     seq: int
     event: Any
@@ -223,7 +223,7 @@ class Takebacks:
         self._kept = [(0, state)]
         """Positions, each with the index of its moment."""
         self._gone: list[tuple[int, int]] = []
-        """First and last entry of what was taken back, ascending."""
+        """The first and last entries of ranges that were taken back, ascending."""
 
     def add(self, moment: Moment, state: State) -> None:
         """Remember a moment. ``state`` is the position after it, which must not change."""
@@ -232,10 +232,10 @@ class Takebacks:
             self._kept.append((len(self._moments) - 1, state))
 
     def check(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
-        """Check that the game can go back, with entry ``now``, to what it was after entry ``seq``.
+        """Check that the game can go back, with entry ``now``, to its state after entry ``seq``.
 
-        ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered; ``idle``: also
-        where the position stays, as clocks go back, too.
+        ``drawn``: also past draws and rolls; ``others``: also past entries that no scribe entered; ``idle``: also where
+        the position stays, as clocks go back, too.
 
         Raise ``LogError`` (``NOT_AWAITED``).
         """
@@ -263,7 +263,7 @@ class Takebacks:
     def go_back(self, seq: int, now: int) -> tuple[State, Moment, tuple[int, ...]]:
         """Return the position after entry ``seq``, its moment, and the entries whose events are taken back by this.
 
-        It is gone on with from entry ``now``. After ``check``.
+        The game continues from it at entry ``now``. Call ``check`` first.
         """
         at = bisect_right(self._moments, seq, key=lambda moment: moment.seq) - 1
         moment = self._moments[at]

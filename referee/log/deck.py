@@ -18,7 +18,7 @@ COMMITMENT_BYTES = 32
 
 _DOMAIN = b"tile-referee/v1/"
 LABEL = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*\Z")
-"""What a dealer may ask for."""
+"""The labels that a dealer may ask for."""
 _BLOCK_WORDS = 8
 _WORDS = 1 << 32
 
@@ -50,8 +50,8 @@ def deck_key(referee_seed: bytes, game_id: bytes, seat_seeds: Sequence[bytes]) -
 class Deck:
     """The numbers that K gives: a ``referee.games.game.Stream``.
 
-    Every label is a stream of its own that starts at counter 0 each time it is asked for, so what one label
-    gives does not depend on what was asked before. A dealer uses each label once.
+    Every label is a stream of its own that starts at counter 0 each time it is asked for, so the numbers of a label do
+    not depend on earlier questions. A dealer uses each label once.
     """
 
     def __init__(self, key: bytes) -> None:

@@ -1,5 +1,4 @@
-"""How games end: one row for each ending, with who brings it about and what it is worth. Versioned with the rules of
-the table.
+"""How games end: one row for each ending, with its cause and its worth. Versioned with the rules of the table.
 
 A seat that forfeits is behind every seat that does not; those that stayed longer are before those that left earlier.
 Its tiles stay where they are and count against the others as they did.
@@ -18,7 +17,7 @@ from referee.log.v1 import log_pb2
 
 
 class Worth(Enum):
-    """What a game that ended this way is worth."""
+    """The worth of a game that ended this way."""
 
     SCORES = "scores and places"
     PLACES = "places, no scores"
@@ -32,7 +31,7 @@ class Consequence:
     """A row of the table."""
 
     by: str
-    """Who enters it, and on what grounds."""
+    """The author of the ending, and the grounds."""
     worth: Worth
 
 
@@ -57,7 +56,7 @@ CONSEQUENCES: Final[Mapping[Ending, Consequence]] = {
 """Closed."""
 
 AT_ANY_TIME: Final = (Ending.ABORTED, Ending.REFEREE_FAULT)
-"""What ends a game that nothing else has ended, whatever is awaited."""
+"""The endings that are possible at any time in a game without an end, whatever is awaited."""
 
 
 def end_message(result: Result) -> log_pb2.GameEnd:

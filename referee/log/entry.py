@@ -166,7 +166,7 @@ def decode_open(data: bytes) -> log_pb2.GameOpen:
 
 
 def _check_stated_versions(data: bytes) -> None:
-    # What is of a later version may have fields that this one does not know: that is not malformed.
+    # A later version may have fields that this one does not know: they are not malformed.
     try:
         stated = log_pb2.GameOpen.FromString(data[: strict.MAX_BODY_BYTES])
     except DecodeError:

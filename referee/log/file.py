@@ -1,7 +1,7 @@
 """The game file: its frames, one streaming reader for every consumer, and one writer. Knows no entries.
 
 The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Files are
-written whole from what the referee has stored; nothing repairs one or goes on with it.
+written whole from the referee's store; nothing repairs one or appends to it.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ HEAD_BYTES = 5
 TAIL_BYTES = 4
 """The CRC."""
 IGNORABLE = 0x80
-"""From this type on a reader may skip what it does not know; below, frames are critical."""
+"""The type from which on a reader may skip unknown frames; below, frames are critical."""
 
 
 class FrameType(IntEnum):
-    """What a frame is: the byte after its length."""
+    """The kind of a frame: the byte after its length."""
 
     HEADER = 0x01
     ENTRY = 0x02
@@ -105,7 +105,7 @@ def check_crc(whole: bytes, offset: int) -> bytes:
 
 
 def unfinished(tail: bytes, offset: int) -> LogError:
-    """Return what it means that a file ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
+    """Return the error of a file that ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
 
     An interrupted write leaves the beginning of a frame and nothing after it. So it is damage, not tearing, if the
     head is implausible, if the bytes are a whole frame but for the length, or if a whole frame follows inside.
@@ -149,11 +149,12 @@ _HEADER, _ENTRY, _CHECKPOINT, _KEYSET, _END = [
 ]
 
 KEPT_BYTES = 512 * 1024
-"""Up to this size the frames of a file are kept: nearly every game is smaller. Tiny frames take 16 times as much."""
+"""The size up to which the frames of a file are kept: nearly every game is smaller. Tiny frames take 16 times as
+much."""
 
 
 class Order:
-    """Which critical frame may come next, and the hash over all of them. For reader and writer."""
+    """The critical frames that may come next, and the hash over all of them. For reader and writer."""
 
     def __init__(self) -> None:
         self.entries = 0
@@ -235,13 +236,13 @@ _BEFORE: dict[int, tuple[int | None, ...]] = {
 def read(stream: BinaryIO) -> Iterator[Frame]:
     """Yield every frame, one at a time. Raise ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
 
-    A file may stop after any whole frame: it is being written, or was cut. Who needs END looks for it.
+    A file may stop after any whole frame: it is being written, or was cut. Callers that need END look for it.
     """
     magic = _take(stream, len(MAGIC))
     if magic != MAGIC:
         if MAGIC.startswith(magic):
             raise LogError(Code.TORN, f"the file already ends after {len(magic)} bytes", offset=0)
-        # What it begins with is not repeated: it may be a file with tokens or keys.
+        # The first bytes are not in the message: they may belong to a file with tokens or keys.
         raise LogError(Code.FRAME, "this is not a game file", f"one that begins with {MAGIC.hex(' ')}", offset=0)
     order = Order()
     offset = len(MAGIC)
@@ -285,7 +286,7 @@ class Readings:
         self._start = stream.tell()
         self._kept: list[Frame] | None = None
         self._failure: LogError | None = None
-        """What ended the frames that are kept."""
+        """The failure that ended the frames that are kept."""
 
     def frames(self) -> Iterator[Frame]:
         """Yield every frame, from the beginning. Raise what ``read`` and ``check_size`` raise."""
@@ -296,7 +297,7 @@ class Readings:
                 return
             self._kept = []
             try:
-                # What comes before a failure counts: compiled, ``extend`` would keep nothing of it.
+                # Frames before a failure count: compiled, ``extend`` would keep none of them.
                 for frame in read(self._stream):
                     self._kept.append(frame)
             except LogError as error:
@@ -374,7 +375,7 @@ def regular(path: str | Path) -> BufferedReader:
 
     Raise ``OSError``.
     """
-    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for whoever calls
+    stream = open(path, "rb", opener=_at_once)  # noqa: SIM115 - for the caller
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
         raise OSError(errno.EINVAL, "it is a pipe or a device; expected a file", str(path))

@@ -1,4 +1,4 @@
-"""Findings of an audit: of each layer the first failure and how far it was checked; and comments on what is odd."""
+"""Findings of an audit: of each layer the first failure and how far it was checked; and comments on oddities."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import Phrase, phrase
 
 _MAX_REMARKS: Final = 20
-"""Of each kind that a file can cause any number of: they must not crowd out the others."""
+"""The most remarks of each kind that a file can cause any number of: they must not crowd out the others."""
 _LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, in milliseconds since 1970."""
 
@@ -21,7 +21,7 @@ class Findings:
 
     def __init__(self) -> None:
         self.at: tuple[int | None, int | None] = (None, None)
-        """Entry and offset of what is being looked at."""
+        """Entry and offset of the part that is looked at."""
         self.checked: dict[Layer, int] = {}
         """Entries that the layer was checked for."""
         self._found: dict[Layer, Finding] = {}

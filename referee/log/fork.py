@@ -1,7 +1,7 @@
-"""Signed heads that no one history can have: what the referee signed for one is not what it signed for another.
+"""Signed heads that no single history can have: the referee signed one history for one, and another for the other.
 
-Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, and of what the entries say only
-which entries the referee declared lost.
+Each side is a game file, a proof of one entry or a bare checkpoint. Knows the tree, and of the entries' content only
+the losses that the referee declared.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Signed heads, and what is known of the entries below the first of them."""
+    """Signed heads, and the known entries below the first of them."""
 
     heads: tuple[Head, ...]
     """The first one's root is that of the entries, as far as they are known; a file may hold others."""
@@ -42,7 +42,7 @@ class Side:
     remark: str = ""
     """Why a file was not read to its end."""
     losses: tuple[Loss, ...] = ()
-    """What its entries declare lost."""
+    """The losses that its entries declare."""
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -78,7 +78,7 @@ class Fork:
     """A contradiction between two histories."""
 
     what: str
-    """What contradicts, in words, without the names of the two."""
+    """The contradiction in words, without the names of the two."""
     index: int | None = None
     """The first entry in which they are known to differ."""
     notes: tuple[bytes, bytes] | None = None
@@ -90,7 +90,7 @@ class Fork:
 def read_side(data: bytes, verifier: VerifierKey) -> Side:
     """Read a game file with a signed head, a tlog-proof or a checkpoint. Raise ``LogError``.
 
-    Entries of a file after its newest signed head do not count: nobody signed for them.
+    Entries of a file after its newest signed head do not count: no signature covers them.
     """
     if data.startswith(MAGIC):
         return read_file(data, verifier)
@@ -137,7 +137,7 @@ def _losses(entries: dict[int, bytes]) -> Iterator[Loss]:
         try:
             entry = decode_entry(data)
         except LogError:
-            continue  # signed all the same; what it says is for the audit
+            continue  # signed nevertheless; its content is for the audit
         if entry.HasField("recovered"):
             yield Loss(seq, entry.recovered.lost_size, entry.recovered.lost_root)
 

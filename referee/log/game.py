@@ -1,7 +1,7 @@
-"""One logged game: everything that its entries have made of it so far, and what the next one makes of it.
+"""One logged game: the state after its entries so far, and the effect of the next one.
 
-Composed of the position, the deck, the clocks, what can be taken back, and what arbiters and forfeits did. Whether an
-event may stand is asked in ``referee.log.judge``. Knows neither hashes nor signatures. Raises ``LogError`` alone.
+Composed of the position, the deck, the clocks, the take-backs, the rulings and the forfeits. ``referee.log.judge``
+decides whether an event may stand. Knows neither hashes nor signatures. Raises ``LogError`` alone.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from referee.log.v1 import log_pb2
 
 
 class Phase(Enum):
-    """How far a game has come."""
+    """The phase of a game."""
 
     JOINING = "joining"
     REVEALING = "revealing"
@@ -72,7 +72,7 @@ class Phase(Enum):
     """Nothing can follow."""
 
 
-# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+# A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
 _BEFORE_PLAY: Final = (Phase.JOINING, Phase.REVEALING)
 _SCRIBE: Final = Role.SCRIBE
@@ -101,27 +101,27 @@ class LoggedGame:
         clock = opened.terms.clock if opened.terms.HasField("clock") else None
         self.clocks = Clocks(Control.of(clock), len(opened.seats)) if clock is not None else None
         self.delays: list[Delay] = []
-        """By entry; what is taken back stays."""
+        """Delays by entry; those of entries that were taken back stay."""
         self.takebacks: Takebacks | None = None
-        """From the beginning of play on, where something can be taken back."""
+        """The moments from the beginning of play on, if moves can be taken back."""
         self.phase = Phase.JOINING
         self.scribed = [seat.scribed for seat in opened.seats]
         self.joins: dict[int, Joined] = {}
         """Joins by seat."""
         self.keys: dict[int, list[bytes]] = {}
-        """By seat that has joined: every key that was ever named as its own."""
+        """Keys by seat that has joined: every key that was ever named as its own."""
         self.dealing: tuple[int, ...] = ()
         """The seats whose shares make the deck: as soon as every seat that plays has joined a dealt game (TBL-39)."""
         self.missing_from_ms = 0
-        """Since when Joins, or Reveals, are awaited; milliseconds since 1970."""
+        """The time since which Joins, or Reveals, are awaited; milliseconds since 1970."""
         self.end: Result | None = None
         """The end as it was entered."""
         self.last = max_entries - 2
         """The last entry that can be anything but SeedDisclose."""
         self.last_ms = 0
-        """When the newest entry was made; milliseconds since 1970."""
+        """The time of the newest entry; milliseconds since 1970."""
         self._reached: tuple[Result | None] | None = None
-        """What ``reached`` answers; None: it is to be worked out."""
+        """The answer of ``reached``; None: not computed yet."""
         self._deciding: tuple[tuple[int, ...], tuple[int, ...]] | None = None
         """The seats that have to decide: themselves, and those for which a stand-in moves; None: to be worked out."""
         self._go_on(0)
@@ -130,18 +130,18 @@ class LoggedGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether GameEnd is there."""
+        """True if GameEnd is there."""
         return self.end is not None
 
     @property
     def goes_on(self) -> bool:
-        """Whether moves and chance are awaited: the game is in play, not suspended, and has no result."""
+        """True if moves and chance are awaited: the game is in play, not suspended, and has no result."""
         if self.phase is not _PLAYING or self.arbitration.suspended is not None:
             return False
         return self.reached() is None
 
     def reached(self) -> Result | None:
-        """Return the end that the game has come to but for GameEnd, whether or not it can be entered already."""
+        """Return the result of the game, whether or not GameEnd can be entered already; None: the game is not over."""
         if self._reached is None:
             self._reached = (self._result(),)
         return self._reached[0]
@@ -150,12 +150,12 @@ class LoggedGame:
         if self.phase is not _PLAYING:
             decided = self.arbitration.contest.result(len(self.scribed), ())
             if self.arbitration.ruled is None and self.phase is Phase.JOINING and self.missing():
-                return None  # who is left has to come: nobody wins by being missed last
+                return None  # the seats left have to join: no seat wins by being missed last
             return Result(Ending.ABORTED) if decided is None and self._is_undealt() else decided
         return self.arbitration.contest.result(len(self.scribed), self.position.pending())
 
     def _is_undealt(self) -> bool:
-        """Whether no deck can be made any more (TBL-39)."""
+        """Return whether no deck can be made any more (TBL-39)."""
         if self.phase is not Phase.REVEALING:
             return False
         lost = [seat for seat in self.dealing if seat in self.arbitration.out and seat not in self.deal.seeds]
@@ -180,7 +180,7 @@ class LoggedGame:
         return self.missing()
 
     def result(self) -> Result | None:
-        """Return what the game has come to, entered or not: the one answer of every tool; None: it goes on."""
+        """Return the game's result, entered or not: the one answer of every tool; None: the game is not over."""
         return self.end if self.is_over else self.reached()
 
     def contest(self) -> Contest:
@@ -193,13 +193,13 @@ class LoggedGame:
 
     @property
     def result_from_ms(self) -> int:
-        """When a result can be entered at the earliest: there is time to protest. 0: at once."""
+        """The earliest time at which the result can be entered: there is time to protest. 0: at once."""
         protest_ms = self.arbitration.terms.protest_ms
         return self.last_ms + protest_ms if protest_ms else 0
 
     @property
     def result_waits(self) -> Wait | None:
-        """For what GameEnd waits, of a game that has come to its end."""
+        """The reason why GameEnd waits, if the game has a result."""
         if self.is_over or self.reached() is None:
             return None
         if self.arbitration.is_disputed:
@@ -211,13 +211,13 @@ class LoggedGame:
         return self.arbitration.is_disputed or now_ms < self.result_from_ms
 
     def result_ms(self) -> int | None:
-        """Return when the end that the game has come to is due; None: there is none yet, or an arbiter has to rule."""
+        """Return when the end of the game is due; None: it has no result yet, or an arbiter has to rule."""
         if self.is_over or self.reached() is None:
             return None
         return None if self.arbitration.is_disputed else self.result_from_ms
 
     def awaited(self) -> tuple[int, ...]:
-        """Return the seats that have to move now, whoever enters it for them."""
+        """Return the seats that have to move now, whether they or others enter the move."""
         return self._deciders()[0]
 
     def due_stand_in(self) -> int | None:
@@ -242,7 +242,7 @@ class LoggedGame:
 
     @property
     def deck_unknown(self) -> bool:
-        """Whether every Reveal has fixed the deck, and chance was not compared with it."""
+        """True if every Reveal has fixed the deck, and chance was not compared with it."""
         return bool(self.dealing) and len(self.deal.seeds) == len(self.dealing) and self.deal.dealer is None
 
     def due(self, seq: int, now_ms: int) -> Message | None:
@@ -268,13 +268,13 @@ class LoggedGame:
         return None
 
     def check_back(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
-        """Check that the game can go back, with entry ``now``, to what it was after entry ``seq``.
+        """Check that the game can go back, with entry ``now``, to its state after entry ``seq``.
 
         The limits are those of ``Takebacks.check``. Raise ``LogError`` (``NOT_AWAITED``).
         """
         in_play = self.takebacks is not None
         demand("TBL-22", in_play, "the game is not in play", "going back during play")
-        # The deck was asked for what is due: it is not asked again for another position.
+        # The deck was asked for the due outcome: it is not asked again for another position.
         dealing = self.deal.is_dealt and self.awaits_chance()
         what = "the game cannot go back to entry {seq} while a draw is due"
         demand("TBL-23", not dealing, what, "the draw first", seq=seq)
@@ -284,7 +284,7 @@ class LoggedGame:
     # --- what an entry does: after ``judge`` -------------------------------------------------------------------
 
     def apply(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
-        """Make of the game what the event of entry ``seq`` makes of it. ``seat``: whose act it is, as ``judge`` said.
+        """Apply the event of entry ``seq``. ``seat``: the seat whose act it is, as ``judge`` said.
 
         Return the entries whose moves, draws and passes it takes back.
         """
@@ -370,7 +370,7 @@ class LoggedGame:
             self.takebacks = Takebacks(self.position.state, first)
 
     def _play(self, event: Any, seq: int, seat: int | None, *, is_draw: bool = False, is_scribes: bool = True) -> None:
-        """Move on. ``seat``: whose decision it was. ``is_scribes``: a scribe may take it back."""
+        """Advance the game. ``seat``: the one that decided. ``is_scribes``: a scribe may take it back."""
         self.position.move(event)
         self.arbitration.moved()
         if self.clocks is not None and seat is not None and seat not in self.arbitration.out:
@@ -383,7 +383,7 @@ class LoggedGame:
         out = len(self.arbitration.out)
         match event:
             case Refused(author) if author.role is Role.SEAT:
-                # What a scribe mistypes is nobody's attempt.
+                # A scribe's typing error is no attempt of the seat.
                 self.arbitration.strike(seat)
                 if self.clocks is not None:
                     self.clocks.take(seat, self.arbitration.terms.penalty_ms)

@@ -1,4 +1,4 @@
-"""The header of a game file: which messages are signed, under which rules, written by what. Knows no game."""
+"""The header of a game file: the signed messages, the rules, the writer. Knows no game."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def build_header(
 ) -> bytes:
     """Return the exact bytes of Header.
 
-    ``signed_file``: the descriptor of the game's own proto file. ``others``: of what else the game's file will hold.
+    ``signed_file``: the descriptor of the game's own proto file. ``others``: those of the other messages in the game's
+    file.
     """
     header = log_pb2.Header(
         descriptors=descriptor_set(log_pb2.DESCRIPTOR, signed_file, *others),
@@ -113,7 +114,7 @@ def _ours(signed_file: Any) -> tuple[FileDescriptorProto, ...]:
 
 @lru_cache(maxsize=8)
 def _described(descriptors: bytes) -> Mapping[str, FileDescriptorProto]:
-    """Return the described files by their names. Raise ``LogError`` (``HEADER``) for what describes no log."""
+    """Return the described files by their names. Raise ``LogError`` (``HEADER``) if they describe no log."""
     try:
         described = FileDescriptorSet.FromString(descriptors).file
     except DecodeError:
@@ -134,7 +135,7 @@ def rules_hash(catalogue: Sequence[Rule]) -> bytes:
 
 
 def descriptor_set(*files: Any) -> bytes:
-    """Return a FileDescriptorSet of these proto files and what they import."""
+    """Return a FileDescriptorSet of these proto files and their imports."""
     found: dict[str, FileDescriptorProto] = {}
 
     def add(file: Any) -> None:

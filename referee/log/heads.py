@@ -45,12 +45,12 @@ class Loss(NamedTuple):
 
 
 class Losses:
-    """What the entries up to some place declare lost; a question costs the same however many declarations there are."""
+    """The losses declared up to some entry; a question costs the same for any number of declarations."""
 
     def __init__(self, losses: Iterable[Loss] = ()) -> None:
         self._named: dict[tuple[int, bytes], int] = {}
         self._reaching: list[tuple[int, int]] = []
-        """How far a declaration reaches, and its entry; of those that reach as far only the first."""
+        """The reach of each declaration, and its entry; of those that reach as far only the first."""
         for loss in losses:
             self.add(loss)
 
@@ -92,11 +92,11 @@ class Heads:
         self._verifier = verifier
         self._waiting: dict[int, list[tuple[str, Checkpoint]]] = {}
         self.losses = Losses()
-        """What the entries that were read so far declare lost."""
+        """The losses declared by the entries that were read so far."""
         self._mismatched: dict[tuple[str, bytes, int | None], Checkpoint] = {}
         """The first of each kind, game and entry that declares it lost."""
         self._matched: dict[tuple[str, bytes], Checkpoint] = {}
-        """As above, for checkpoints whose root is right."""
+        """The first of each kind and game, for checkpoints whose root is right."""
         for data in receipts:
             if verifier is None:
                 raise LogError(Code.UNTRUSTED_KEY, "a receipt was given without a verifier key")

@@ -1,4 +1,4 @@
-"""The id of a game: the first bytes of a hash of what it was opened with, and those bytes as text."""
+"""The id of a game: the first bytes of a hash of its opening, and those bytes as text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 GAME_ID_BYTES: Final = 16
 GAME_ID_TEXT: Final = f"{2 * GAME_ID_BYTES} lower-case hexadecimal digits"
-"""What an id is as text, for errors."""
+"""The text form of an id, for errors."""
 
 _TEXT: Final = re.compile(rf"[0-9a-f]{{{2 * GAME_ID_BYTES}}}\Z")
 

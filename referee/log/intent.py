@@ -54,7 +54,7 @@ TableAct = (
     | log_pb2.Rule
     | log_pb2.ChangeKey
 )
-"""What is done at the table beside moves."""
+"""The acts at the table beside moves."""
 _FIELD_OF: dict[type[TableAct], str] = {
     log_pb2.Resign: "resign",
     log_pb2.Consent: "consent",
@@ -70,7 +70,7 @@ _ROLES: Final = {role.value: role for role in Role}
 
 
 class SignedIntent(NamedTuple):
-    """An intent's exact bytes and its author's signature: what is sent, and what stands in the entry."""
+    """An intent's exact bytes and its author's signature: these are sent, and stand in the entry."""
 
     intent: bytes
     signature: bytes
@@ -78,7 +78,7 @@ class SignedIntent(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where an intent stands: its index, and the leaf hash of the entry before, which binds the history."""
+    """The place of an intent: its index, and the leaf hash of the entry before, which binds the history."""
 
     game_id: bytes
     seq: int
@@ -91,7 +91,7 @@ def sign(intent: log_pb2.Intent, key: PrivateKey) -> SignedIntent:
 
 
 def sign_bytes(body: bytes, key: PrivateKey) -> SignedIntent:
-    """Sign an intent that somebody has serialised."""
+    """Sign an intent that was serialised elsewhere."""
     return SignedIntent(body, key.sign(intent_encoding(body)), key.public.id)
 
 
@@ -129,7 +129,7 @@ def act(place: Place, author: Author, key: PrivateKey, message: TableAct) -> Sig
 
 
 def unsigned(place: Place, author: Author, message: TableAct) -> bytes:
-    """Return the exact bytes of the same act, for somebody else to sign."""
+    """Return the exact bytes of the same act, to be signed elsewhere."""
     return strict.encode(_act(place, author, message))
 
 

@@ -1,6 +1,6 @@
-"""Whether an event may stand as the next entry of a game: its order, its author, the rules, the deck, the times.
+"""The checks of an event as the next entry of a game: its order, its author, the rules, the deck, the times.
 
-``judge`` changes nothing; ``enter`` judges and applies, ``take`` says what happened as well. Raises ``LogError`` alone.
+``judge`` changes nothing; ``enter`` judges and applies, ``take`` also returns the changes. All raise only ``LogError``.
 """
 
 from __future__ import annotations
@@ -49,33 +49,33 @@ from referee.log.game import LoggedGame, Phase
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import Phrase, phrase
 
-# Of an enumeration a member is found as slowly as a method is called, and these are asked for with every entry.
+# A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
 _SEAT, _SCRIBE = Role.SEAT, Role.SCRIBE
 
 
 class Judged(NamedTuple):
-    """What is known of an event that may stand."""
+    """The facts about an event that may stand."""
 
     seat: int | None = None
     """The seat whose act it is, or whom it is about."""
     broken: tuple[Violation, ...] = ()
-    """What a refused move breaks, or one that an arbiter lets stand."""
+    """The rules broken by a refused move, or by one that an arbiter lets stand."""
 
 
 class Happened(NamedTuple):
-    """An entry, and what it made of the game. The positions must not be changed."""
+    """An entry, and its effect on the game. The positions must not be changed."""
 
     seq: int
     clock: Clock
-    """When, and what was charged."""
+    """The time of the entry, and the charge."""
     event: Event
     seat: int | None
     """The seat whose act it is, or whom it is about."""
     before: State
     after: State
     broken: tuple[Violation, ...]
-    """What a refused move breaks, or one that an arbiter lets stand."""
+    """The rules broken by a refused move, or by one that an arbiter lets stand."""
     taken_back: tuple[int, ...]
     """Entries whose moves, draws and passes stood until now."""
     in_play: bool
@@ -160,7 +160,7 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
         case Recovered(copied_ms=copied_ms) if copied_ms:
             return Judged()  # the head is unknown, so nothing can contradict it
         case Recovered(lost_size):
-            # At any time before the end: what was lost may be anything.
+            # Possible at any time before the end: the loss may be of anything.
             what, expected = "the lost head has {n} entries", "more than the {size} of this log"
             _require(lost_size > seq, what, expected, n=lost_size, size=seq)
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
@@ -245,7 +245,7 @@ def mover(game: LoggedGame, author: Author) -> int:
 
 
 def check_goes_on(game: LoggedGame) -> None:
-    """Raise ``LogError`` if a game in play is suspended, or has come to its end: no move and no chance counts then."""
+    """Raise ``LogError`` if a game in play is suspended, or has a result: no move and no chance counts then."""
     if (suspended := game.arbitration.suspended) is not None:
         what = "the game is paused" if suspended is Suspension.PAUSED else "the game is adjourned"
         demand("TBL-32", False, what, "an arbiter's ruling to resume")

@@ -1,4 +1,4 @@
-"""Ed25519 keys: made, kept in files, checked and used. Knows nothing of what is signed.
+"""Ed25519 keys: made, kept in files, checked and used. Knows nothing of the signed messages.
 
 The rule is libsodium's: the key and R canonical and not of small order, S below the group's order (RFC 8032
 with the checks that it leaves open). Private keys are kept as PKCS #8 in PEM (RFC 8410): OpenSSL reads them.
@@ -123,8 +123,8 @@ def _unsafe(path: Path, found: str, expected: str) -> LogError:
 def check_public_key(raw: bytes) -> None:
     """Raise ``LogError`` for a key of small or mixed order, one not canonical, or no point at all.
 
-    OpenSSL accepts one fixed signature of the identity key for every message: whoever had such a key could
-    deny every move.
+    OpenSSL accepts one fixed signature of the identity key for every message: the owner of such a key could deny every
+    move.
     """
     if len(raw) != PUBLIC_KEY_BYTES:
         raise LogError(Code.KEY, phrase("public key of {n} bytes", n=len(raw)), phrase("{n} bytes", n=PUBLIC_KEY_BYTES))

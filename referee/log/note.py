@@ -1,7 +1,7 @@
 """Signed notes, checkpoints and proofs of a tree head (C2SP signed-note, tlog-checkpoint and tlog-proof).
 
-Knows text, keys and hashes, not what the tree is of. Parsing is strict: one text has one reading, and what these
-specifications do not allow is refused (Python's ``int("1_0")`` and lenient base64 are not used).
+Knows text, keys and hashes, not the tree's leaves. Parsing is strict: one text has one reading, and texts that these
+specifications do not allow are refused (Python's ``int("1_0")`` and lenient base64 are not used).
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ from referee.text.notation.violations import cut
 from referee.wire.strict import MAX_ENTRY_BYTES
 
 MAX_NOTE_BYTES = 16 * 1024
-"""Of a game's checkpoint, as the format has it."""
+"""The size limit of a game's checkpoint, as the format has it."""
 MAX_SIGNATURES = 16
 MAX_COSIGNED_BYTES = 256 * 1024
-"""Of a checkpoint that witnesses have signed: signatures of 5 KB each leave room for 32 of them."""
+"""The size limit of a checkpoint with witnesses' signatures: 5 KB each leave room for 32 of them."""
 MAX_COSIGNERS = 65
-"""As many witnesses as a policy may have, and the log itself."""
+"""The most signatures: the witnesses that a policy may have, and the log itself."""
 MAX_SIZE: Final = (1 << 63) - 1
-"""Of a tree: what others count with, and databases keep, is signed and has 64 bits."""
+"""The largest size of a tree: other implementations and databases count in signed 64 bits."""
 ED25519 = 0x01
 """The signature type that a referee signs with; keys of other types parse, and verify nothing here."""
 
 _DASH = "\u2014 "
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,18})\Z", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f]")
-"""What no note has; a newline is not among them."""
+"""The characters that no note has; a newline is not among them."""
 _NAME = re.compile(r"[!-*,-~]+")
 _HEX_ID = re.compile(r"[0-9a-f]{8}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class NoteSignature:
-    """One signature line. Whose it is shows only in comparison with a verifier key."""
+    """One signature line. Its signer shows only in comparison with a verifier key."""
 
     name: str
     key_id: bytes
@@ -76,7 +76,7 @@ class Note:
 
     @classmethod
     def parse(cls, data: bytes, most: int = MAX_NOTE_BYTES, signatures: int = MAX_SIGNATURES) -> Note:
-        """Parse a note of at most ``most`` bytes and so many signatures. Raise ``LogError``."""
+        """Parse a note of at most ``most`` bytes and ``signatures`` signatures. Raise ``LogError``."""
         if len(data) > most:
             raise _bad(f"note of {len(data)} bytes", f"at most {most}")
         try:
@@ -104,7 +104,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class VerifierKey:
-    """A public key with the name that it signs under: what an auditor pins."""
+    """A public key with the name that it signs under, which an auditor pins."""
 
     name: str
     type: int
@@ -290,13 +290,13 @@ _INDEX = re.compile(r"index (0|[1-9][0-9]{0,18})\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TlogProof:
-    """That the entry stands at the index of the log whose head the checkpoint is. Nothing is checked yet."""
+    """The proof that the entry stands at the index of the log with this checkpoint's head. Nothing is checked yet."""
 
     entry: bytes | None
-    """None: whoever checks the proof has it."""
+    """None: the verifier of the proof has the entry."""
     index: int
     path: tuple[bytes, ...]
-    """From the leaf's sibling up (RFC 6962, section 2.1.1)."""
+    """The hashes from the leaf's sibling up (RFC 6962, section 2.1.1)."""
     checkpoint: bytes
     """The signed note, verbatim."""
 

@@ -31,7 +31,7 @@ class Position:
         self.options = _decoded("options", self.codec.decode_options, opened.options)
         self.components = _decoded("tables", self.codec.decode_components, opened.tables)
         self.own_components = opened.tables == guarded(lambda: self.codec.encode_components(None))
-        """Whether they are those that the version has where nobody declares others."""
+        """True if they are the version's own, which count if none are declared."""
         if not (self.own_components or self.rules.declares_components):
             # Rules with other components are other rules, and need a version of their own.
             what = f"components that are not those of {opened.rules_id} version {opened.rules_version}"
@@ -143,14 +143,14 @@ def engine_failed(error: Exception) -> LogError:
 
 
 class Deal:
-    """One game's. A declared game has one, too, which gives nothing."""
+    """One game's deal. A declared game has one, too, which gives nothing."""
 
     def __init__(self, opened: log_pb2.GameOpen, identity: bytes, secret: bytes | None) -> None:
         """``secret`` is r where it is known: by the referee from the start, by the auditor once disclosed."""
         self.is_dealt = opened.HasField("dealt")
         self.secret = secret
         self.seeds: dict[int, bytes] = {}
-        """What seats have revealed, by seat."""
+        """The seeds revealed, by seat."""
         self.dealer: Dealer | None = None
         """The dealer of a dealt game whose deck is known."""
         self._commitment = opened.dealt.commitment
@@ -175,7 +175,7 @@ class Deal:
             raise LogError(Code.DECK, f"chance {data.hex()}", f"{expected.hex()} from the deck")
 
     def outcome(self, dealer: Dealer, position: Position) -> bytes:
-        """Return the exact bytes of what the deck gives in this position."""
+        """Return the exact bytes of the deck's outcome in this position."""
         # A dealer is asked once for each chance event, and may be in need of its answer twice.
         if self._asked is not position.state:
             try:
@@ -186,7 +186,7 @@ class Deal:
         return self._outcome
 
     def shuffle(self, position: Position) -> None:
-        """Shuffle: every seed is revealed, so the deck is fixed, and known to whoever knows the referee's secret."""
+        """Shuffle: every seed is revealed, so the deck is fixed, and known to the holder of the referee's secret."""
         if self.secret is None or referee_commitment(self.secret) != self._commitment:
             return
         stream = Deck(deck_key(self.secret, self._identity, [self.seeds[seat] for seat in sorted(self.seeds)]))

@@ -1,6 +1,6 @@
-"""What entries say, as values: the only code that asks a message of the log which of its fields is set.
+"""Entries as values: the only code that asks a message of the log which of its fields is set.
 
-Whether an event may stand is for ``referee.log.judge`` to say, what it does for ``LoggedGame``.
+``referee.log.judge`` decides whether an event may stand; ``LoggedGame`` has its effects.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _which = log_pb2.Intent.WhichOneof
 
 
 class Decoder(Protocol):
-    """What a game offers for reading its entries; ``referee.log.position.Position`` is one."""
+    """The functions of a game for reading its entries; ``referee.log.position.Position`` has them."""
 
     def decoded_move(self, data: bytes) -> Any:
         """Return the engine's own move. Raise ``LogError``."""
@@ -74,9 +74,9 @@ class Decoder(Protocol):
 
 
 def read_entry(entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, decoder: Decoder) -> Event:
-    """Return what an entry says that ``decode_entry`` accepted. Raise ``LogError``: ``MALFORMED``, ``UNSUPPORTED``.
+    """Return the event of an entry that ``decode_entry`` accepted. Raise ``LogError``: ``MALFORMED``, ``UNSUPPORTED``.
 
-    ``kind``: its ``event_name``; ``intent``: what ``decode_intent`` made of the one in it, if it holds one.
+    ``kind``: its ``event_name``; ``intent``: the decoded intent in it, if it holds one.
     """
     if kind == "signed" and intent is not None:
         return read_act(intent, author_of(intent), decoder)

@@ -1,5 +1,5 @@
 """The words that protests, appeals and rulings commit to. They are kept beside the log, not in it: so they can be left
-out of a file, and erased, and what was signed stays as it is.
+out of a file, and erased, and the signed data stays as it is.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class KeyChange(NamedTuple):
     seat: int
     key: PublicKey
     arbiter: int | None
-    """Who ruled so; None: the seat itself."""
+    """The arbiter who ruled so; None: the seat itself."""
 
 
 class Keyring:
@@ -74,11 +74,11 @@ class Keyring:
         self._scribes = [(PublicKey(raw),) for raw in opened.scribe_keys]
         self._arbiters = [(PublicKey(raw),) for raw in opened.arbiter_keys]
         self.used: list[list[tuple[int, PublicKey]]] = [[] for _ in opened.seats]
-        """By seat: the keys that have signed for it, each with the entry of its first act."""
+        """The keys that have signed for each seat, each with the entry of its first act."""
         self.ended: list[dict[PublicKey, int]] = [{} for _ in opened.seats]
-        """By seat: its keys that count no more, each with the entry that ended it."""
+        """The keys of each seat that no longer count, each with the entry that ended it."""
         self.changes: list[KeyChange] = []
-        """In the order of their entries."""
+        """The key changes in the order of their entries."""
 
     def join(self, seat: int, raw: bytes, seq: int) -> None:
         """Give the seat its key, with its Join in entry ``seq``. Raise ``LogError`` for a weak key."""
@@ -89,7 +89,7 @@ class Keyring:
     def change(self, author: Author, named: int, raw: bytes, seq: int) -> None:
         """Name another key of the author's seat, or, as an arbiter, of the named one, in entry ``seq``.
 
-        What it replaces counts until the new one has signed, or ends by a ruling. Raise ``LogError`` for a weak key.
+        The old key counts until the new one has signed, or ends by a ruling. Raise ``LogError`` for a weak key.
         """
         key, is_ruled = _public_key(raw), author.role is Role.ARBITER
         seat = named if is_ruled else author.index
@@ -113,7 +113,7 @@ class Keyring:
         self._seats[seat] = keys
 
     def keys_of(self, author: Author) -> Sequence[PublicKey]:
-        """Return the keys that can sign for the author, the newest last; none if nobody can, or not yet."""
+        """Return the keys that can sign for the author, the newest last; none if there are none, or none yet."""
         keys: Sequence[Sequence[PublicKey]] = self._seats
         if author.role is not _SEAT:
             keys = self._scribes if author.role is Role.SCRIBE else self._arbiters
@@ -174,7 +174,7 @@ class Keyring:
 
     @property
     def deferred(self) -> int:
-        """How many signatures are still to be verified."""
+        """The number of signatures still to be verified."""
         return len(self._deferred)
 
     def are_signed(self) -> bool:
@@ -203,7 +203,7 @@ class Record:
     ) -> None:
         """Begin with the exact bytes of GameOpen; entry 0 is not yet there. Raise ``LogError``.
 
-        ``secret`` is r: who writes a dealt game has to know it, who reads one may.
+        ``secret`` is r: the writer of a dealt game has to know it, a reader may.
         """
         self.opened = decode_open(open_data)
         self.game_id = game_id(open_data)
@@ -211,7 +211,7 @@ class Record:
         """Entries so far."""
         self.head = NO_ENTRY
         self.opened_ms = self.last_ms = 0
-        """When the first and the last entry were written, by the referee's clock; milliseconds since 1970."""
+        """The times of the first and the last entry, by the referee's clock; milliseconds since 1970."""
         self.copied_ms = 0
         """Above 0: the game was restored from a copy of this time, in milliseconds since 1970. It may lack entries that
         were signed later, so nothing is entered in it."""
@@ -267,7 +267,7 @@ class Record:
 
     @property
     def place(self) -> Place:
-        """Where the next intent or entry stands."""
+        """The place of the next intent or entry."""
         return Place(self.game_id, self.size, self.head)
 
     @property
@@ -276,18 +276,18 @@ class Record:
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing can follow, or only what its writer cannot do: to disclose a secret that is lost."""
+        """True if nothing can follow, or only a step that its writer cannot take: to disclose a secret that is lost."""
         phase = self.game.phase
         return phase is Phase.CLOSED or (phase is Phase.ENDED and self.game.deal.secret is None)
 
     @property
     def counts_attempts(self) -> bool:
-        """Whether refused moves become entries."""
+        """True if refused moves become entries."""
         return self.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
 
     @property
     def wants_proofs(self) -> bool:
-        """Whether the terms ask for certificates of some entries."""
+        """True if the terms ask for certificates of some entries."""
         return self.opened.terms.proofs != log_pb2.PROOF_POLICY_UNSPECIFIED
 
     def root(self) -> bytes:
@@ -296,11 +296,11 @@ class Record:
     # --- writing -----------------------------------------------------------------------------------------
 
     def check(self, signed: SignedIntent, intent: log_pb2.Intent | None = None) -> Act:
-        """Return what the intent says, if it may stand; change nothing. Cheap checks come first.
+        """Return the intent's event, if it may stand; change nothing. Cheap checks come first.
 
-        ``intent``: what ``decode_intent`` made of it, where that is at hand. Raise ``LogError``: ``MALFORMED``,
-        ``WRONG_GAME``, ``STALE_HEAD`` (sign again, for ``place``), ``AUTHOR``, ``AUTHOR_SIGNATURE``, ``KEY``,
-        ``NOT_AWAITED``, ``UNSUPPORTED``, ``LIMIT``, ``DECK``, and ``RulesError`` for what the rules forbid.
+        ``intent``: its decoded form, where that is at hand. Raise ``LogError``: ``MALFORMED``, ``WRONG_GAME``,
+        ``STALE_HEAD`` (sign again, for ``place``), ``AUTHOR``, ``AUTHOR_SIGNATURE``, ``KEY``, ``NOT_AWAITED``,
+        ``UNSUPPORTED``, ``LIMIT``, ``DECK``, and ``RulesError`` for a violation of the rules.
         """
         act = self._signed(signed, intent)
         judge_act(self.game, act, self.size)
@@ -327,11 +327,11 @@ class Record:
         return self._write(Refused(attempt.author, attempt.move, error.rule_ids), message, clock)
 
     def due(self, now_ms: int) -> Message | None:
-        """Return what the referee has to enter at this time before anybody else can act."""
+        """Return the event that the referee has to enter at this time before any other act."""
         return self.game.due(self.size, now_ms)
 
     def write(self, message: Message, clock: Clock) -> Written:
-        """Enter the referee's own event: what is ``due``, or an end without result. Raise ``LogError``."""
+        """Enter the referee's own event: the ``due`` one, or an end without result. Raise ``LogError``."""
         if isinstance(message, log_pb2.Signed | log_pb2.Refused):
             raise TypeError("intents are admitted or refused")
         entry = entry_of(message)

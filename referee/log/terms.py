@@ -1,4 +1,4 @@
-"""What a game is played by beside its rules: time, illegal moves, protests; and that it makes sense."""
+"""The terms of a game beside its rules (time, illegal moves, protests), and checks that they make sense."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MAX_BUDGET_MS = MAX_DAYS * DAY_MS
 MAX_LAG_MS = 10_000
 MAX_GRACE_MS = 3_600_000
 MAX_ATTEMPTS = 32
-"""Refused moves that are recorded at one decision, and so the most strikes. A log is for what happened: who tries every
-move there is must not fill it."""
+"""Refused moves that are recorded at one decision, and so the most strikes. A log is for events: a player who tries
+every move must not fill it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The four kinds of time control as one: what a clock has at first, and what a move gives and costs."""
+    """The four kinds of time control as one: a clock's time at first, and the gain and cost of a move."""
 
     base_ms: int
     renewed: bool = False

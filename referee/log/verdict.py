@@ -32,7 +32,7 @@ class Policy:
     """Public keys of seats, where known from elsewhere."""
     scribe_keys: Mapping[int, bytes] = field(default_factory=dict)
     receipts: tuple[bytes, ...] = ()
-    """Signed checkpoints of this game that somebody was given."""
+    """Signed checkpoints of this game that readers were given."""
     logged: tuple[Checkpoint, ...] = ()
     """Heads that a public log has; those of other games are passed over."""
 
@@ -55,7 +55,7 @@ class Verdict(IntEnum):
 
 
 class Layer(StrEnum):
-    """What is checked, in the order in which the first failure decides."""
+    """The subject of a check, in the order in which the first failure decides."""
 
     LIMITS = "limits"
     FRAMES = "frames"
@@ -107,8 +107,8 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
 }
 _MOST_NAMED = 10
 _SHORTFALLS = (Verdict.LOSS, Verdict.UNDISCLOSED, Verdict.PREFIX, Verdict.UNLOGGED)
-"""From the gravest down. Nothing is proven wrong, so any failure outweighs them: a cut must not turn a forgery into a
-mere prefix."""
+"""The shortfalls from the gravest down. Nothing is proven wrong, so any failure outweighs them: a cut must not turn a
+forgery into a mere prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Finding:
         }
 
     def words(self, say: Words) -> str:
-        """Return what is wrong, in a language: of what kind and where, and beside it the English that says more."""
+        """Return the fault in a language: its kind and place, and beside it the English text that says more."""
         if say.language == ENGLISH:
             return f"{self.layer}: {self}"
         places = [say("finding_at.entry", n=self.entry)] if self.entry is not None else []
@@ -161,7 +161,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SeatStanding:
-    """How the key of a seat is known."""
+    """The way in which the key of a seat is known."""
 
     seat: int
     how: tuple[Said, ...]
@@ -181,18 +181,18 @@ class SeatStanding:
 
 @dataclass(frozen=True, slots=True)
 class CertificateReport:
-    """What the certificates of a file come to."""
+    """The results of the certificates of a file."""
 
     policy: str = "NONE"
     """``NONE``, ``REFUSALS`` or ``ALL``: for which entries the terms of the game ask for them."""
     checked: int = 0
-    """How many prove what the referee said of their entries."""
+    """The number that prove the referee's verdict on their entries."""
     failed: int = 0
-    """How many prove nothing, or the opposite."""
+    """The number that prove nothing, or the opposite."""
     not_compared: int = 0
-    """How many are of entries whose position is not known, as the game could not be followed so far."""
+    """The number for entries whose position is not known, as the game could not be followed so far."""
     wanted: int = 0
-    """How many the terms ask for, as far as the game could be followed."""
+    """The number that the terms ask for, as far as the game could be followed."""
     lacking: tuple[int, ...] = ()
     """Entries that lack one that the terms ask for, as far as the game could be followed."""
 
@@ -210,19 +210,19 @@ class CertificateReport:
         return f"certificates: {self.words(IN_ENGLISH)}"
 
     def words(self, say: Words) -> str:
-        """Return what they come to, in a language."""
+        """Return the results in a language."""
         return self.said.by(say)
 
     @property
     def said(self) -> Said:
-        """What they come to."""
+        """The results in words."""
         failed = Said("certificates.failed", {"n": self.failed}) if self.failed else ""
         in_all = Said("certificates.in_all", {"policy": self.policy, "n": self.wanted})
         asked = in_all if self.wanted else self.policy
         return Said("certificates", {"n": self.checked, "failed": failed, "asked": asked})
 
     def comments(self) -> Iterator[Phrase]:
-        """Yield what is odd, and not wrong, and what helps."""
+        """Yield oddities that are not wrong, and the remedies."""
         if self.failed:
             yield phrase(
                 "certificates are not signed, and no entry depends on them: `referee reprove FILE` renews them"
@@ -238,18 +238,18 @@ class CertificateReport:
 
 @dataclass(frozen=True, slots=True)
 class LoggedHead:
-    """A head of the file that a public log has, and who has seen it there."""
+    """A head of the file that a public log has, and the witnesses who have seen it there."""
 
     size: int
     """Entries of the file that it is of."""
     origin: str
     """The log."""
     index: int
-    """Which entry of the log it is."""
+    """The index of its entry in the log."""
     cosigned: Mapping[str, int]
-    """When each witness signed, in seconds since the Epoch, by the policy's names."""
+    """The times when witnesses signed, in seconds since the Epoch, by the policy's names."""
     quorum_s: int | None
-    """When a quorum of them had signed; None if the policy asks for none."""
+    """The time when a quorum of them had signed; None if the policy asks for none."""
 
     def __str__(self) -> str:
         where = f"{counted(self.size, 'entry', 'entries')} as entry {self.index} of {self.origin}"
@@ -281,35 +281,35 @@ class Report:
     head: Checkpoint | None
     """The file's last checkpoint, if its signature and its root are right."""
     checked: dict[Layer, int]
-    """For layers that go entry by entry: how many they looked at; for the rules, how many they accept."""
+    """The entries looked at, by layer that goes entry by entry; for the rules, the entries accepted."""
     game_id: bytes | None
     rules: tuple[str, int] | None
     options: Mapping[str, Plain]
-    """Those that are not as they are by default: games under other options are not the same game."""
+    """The options that differ from the defaults: games under other options are not the same game."""
     chance: str
     """``dealt``, ``declared`` or ``unknown``."""
     deck_checked: bool
     """Every chance event was recomputed from the committed deck."""
     seats: tuple[SeatStanding, ...]
     course: Mapping[str, Fact]
-    """How far an event has come that the file is of; empty: the file is of a game."""
+    """The progress of the file's event; empty: the file is of a game."""
     result: Result | None
-    """What the game has come to, entered or not; None: it goes on, or could not be followed so far."""
+    """The game's result, entered or not; None: the game is not over, or could not be followed so far."""
     contest: Contest
-    """What made of it more than its moves."""
+    """The effect on it of resignations, flags, penalties and rulings."""
     is_over: bool
     """The result is entered."""
     waits: Wait | None
-    """For what it waits, if it is not."""
+    """The reason why it is not entered yet, if there is one."""
     proofs: CertificateReport
     comments: tuple[str | Phrase, ...]
-    """What is odd, and not wrong. In English alone is what the rules of the game or its components say."""
+    """Oddities that are not wrong. Comments by the rules of the game or its components are in English alone."""
     logged: tuple[LoggedHead, ...] = ()
-    """Heads of the file that the public log has, as far as somebody has shown it; the longest first."""
+    """Heads of the file that the public log has, as far as proofs show; the longest first."""
 
     @property
     def is_logged(self) -> bool:
-        """Whether somebody has shown that the public log has the file's last head."""
+        """True if a proof shows that the public log has the file's last head."""
         return self.head is not None and any(each.size == self.head.size for each in self.logged)
 
     @property
@@ -319,13 +319,13 @@ class Report:
 
     @property
     def drawn(self) -> Said:
-        """Where draws and rolls come from."""
+        """The source of draws and rolls."""
         key = f"log.chance{'.deck' if self.deck_checked else ''}"
         return Said(key, {"chance": Said(f"chance.{self.chance}")})
 
     @property
     def ending(self) -> str:
-        """How the game ended, such as ``ENDING_RESIGNED``; empty as long as no end is entered."""
+        """The ending, such as ``ENDING_RESIGNED``; empty as long as no end is entered."""
         return self.result.ending.log_name if self.result is not None and self.is_over else ""
 
     @property
@@ -340,7 +340,7 @@ class Report:
 
     @property
     def outcome(self) -> str:
-        """Who has won and why, in words."""
+        """The winner and the reason, in words."""
         return outcome(self.result, self.contest, waits=self.waits)
 
     @property

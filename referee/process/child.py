@@ -1,4 +1,4 @@
-"""Starts child processes: each leads a session of its own, and can be killed whoever waits for its end."""
+"""Starts child processes: each leads a session of its own, and can be killed no matter which task waits for its end."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Child:
             self._handle = None
         process = asyncio.subprocess.Process(transport, protocol, asyncio.get_running_loop())
         self.ended: asyncio.Task[int] = asyncio.create_task(process.wait())
-        """With the exit code, negative for a signal."""
+        """Its end, with the exit code, negative for a signal."""
         self.ended.add_done_callback(lambda _: self._let_go())
 
     @classmethod
@@ -82,7 +82,8 @@ class Child:
     def send(self, how: signal.Signals) -> None:
         """Send the process a signal, unless it has ended.
 
-        Not by the transport: it looks first whether the process has ended, and takes its exit code from whoever waits.
+        The transport is not used: it first checks whether the process has ended, and takes its exit code from the task
+        that waits for it.
         """
         if self._handle is not None:
             with suppress(ProcessLookupError):

@@ -12,9 +12,8 @@ from typing import Any, BinaryIO, Final
 
 MAX_FRAME_BYTES: Final = 8 << 20
 LENGTH: Final = struct.Struct(">I")
-"""The length of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply:
-its kind, then what belongs to it.
-"""
+"""The length of the rest of a frame. A request: seconds, the length of the method's name, the name, the message. A
+reply: its kind, then its contents."""
 _REQUEST: Final = struct.Struct(">dB")
 
 
@@ -26,9 +25,9 @@ class Reply(IntEnum):
     MESSAGE = 2
     """Bytes of an answer; any number of them for a request."""
     DONE = 3
-    """That was all; the next request is taken."""
+    """There are no more answers; the next request is taken."""
     REFUSED = 4
-    """``BadQuestion``: what is wrong with the request. The next one is taken."""
+    """``BadQuestion``: the fault of the request. The next one is taken."""
     FAILED = 5
     """Text for the operator: what went wrong here. The worker ends."""
     OUT_OF_MEMORY = 6
@@ -36,9 +35,9 @@ class Reply(IntEnum):
 
 
 class BadQuestion(ValueError):
-    """The request cannot be answered as it is: what is wrong with it, in one line.
+    """The request cannot be answered as it is; the message names its fault, in one line.
 
-    ``fields``: the same for programs, as JSON has it.
+    ``fields``: the fault for programs, as JSON has it.
     """
 
     def __init__(self, message: str, **fields: Any) -> None:

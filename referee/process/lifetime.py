@@ -24,7 +24,7 @@ _GONE_S: Final = 5.0
 
 
 def end_with(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
-    """Have this process get the signal when ``parent``, which started it, ends; end now if it has ended already."""
+    """Send this process the signal when ``parent``, which started it, ends; end now if it has ended already."""
     _bind(_prctl(), parent, how)
 
 
@@ -51,7 +51,7 @@ def _bind(call: Callable[[int, int], int] | None, parent: int, how: signal.Signa
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of what its children leave behind, for ``end_children``."""
+    """Make this process the parent of processes that its children leave behind, for ``end_children``."""
     if (call := _prctl()) is not None:
         call(_PR_SET_CHILD_SUBREAPER, 1)
 

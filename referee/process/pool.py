@@ -1,7 +1,7 @@
-"""Worker processes for what takes long: one question at a time each, killed and replaced when anything is wrong.
+"""Worker processes for slow questions: each answers one at a time, and is killed and replaced when anything is wrong.
 
-Knows processes and bytes; what the questions mean is known to the module that the workers alone import. All
-of it runs on the event loop of whoever asks, which never waits for a solver.
+The module knows processes and bytes; only the module that the workers import knows what the questions mean. It runs on
+the caller's event loop, which never waits for a solver.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from referee.process.lifetime import ending
 
 MEMORY_MIB = 1024
 START_S = 60.0
-"""For Python and the solver to be loaded, which takes a fraction of a second where nothing else is done."""
+"""The time to load Python and the solver; an idle machine takes a fraction of a second."""
 _MOST_SLACK_S = 1.0
 _GONE_S = 5.0
-"""For a process that was killed to be gone."""
+"""The time in which a killed process must be gone."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
 _REPLIES = frozenset(Reply)
 
@@ -36,7 +36,7 @@ class WorkerFailed(Exception):
         super().__init__(f"{what}; {advice}" if advice else what)
         self.why = why
         self.what = what
-        """The message without the advice, which is for somebody who asks one question."""
+        """The message without the advice, which is for the caller of one question."""
 
 
 class WorkerFault(Exception):
@@ -47,11 +47,11 @@ class WorkerFault(Exception):
     def __init__(self, trace: str) -> None:
         super().__init__(trace)
         self.last_line = (trace.strip().splitlines() or [""])[-1]
-        """What was raised."""
+        """The last line of the trace: the error that was raised."""
 
 
 class Workers:
-    """As many as are asked at one time; those without a question wait for the next."""
+    """A pool of one worker for each question asked at one time; idle workers wait for the next question."""
 
     def __init__(self, module: str, *, memory_mib: int = MEMORY_MIB, at_home: bool = False) -> None:
         """``memory_mib``: of address space, for each; 0 for no limit. ``module``: whose ``answers`` they give.
@@ -67,25 +67,25 @@ class Workers:
         self._is_stopped = False
         self.started = 0
         self.lost: Counter[str] = Counter()
-        """Workers that ended before their time: ``why`` of ``WorkerFailed``, ``fault``, ``left`` (nobody waited for the
-        answer any longer) or ``idle`` (without a question)."""
+        """Workers that ended before their time: ``why`` of ``WorkerFailed``, ``fault``, ``left`` (the caller no
+        longer waited for the answer) or ``idle`` (without a question)."""
 
     @property
     def has_idle(self) -> bool:
-        """Whether the next question has a worker that is there already."""
+        """True if a worker is ready for the next question."""
         return bool(self._idle)
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes that there are."""
+        """The ids of all processes."""
         return [worker.pid for worker in self._all]
 
     async def ask(
         self, method: str, message: bytes, *, until_s: float, beat_s: float | None = None
     ) -> AsyncGenerator[bytes | None]:
-        """Yield the answers as they come; None after every ``beat_s`` without one. To be closed if not read to the end.
+        """Yield the answers as they come; None after every ``beat_s`` without one. Close it if not read to the end.
 
-        ``until_s``: when the last one is there, by the loop's time; the worker is told a little less, to say by then
+        ``until_s``: the time of the last answer, by the loop's clock; the worker gets a little less, to send by then
         what it has. Raise ``BadQuestion``, ``WorkerFailed``, ``WorkerFault``.
         """
         worker = self._idle.pop() if self._idle else await self._start()
@@ -150,7 +150,7 @@ class Workers:
             self.lost["idle"] += 1
 
     async def stop(self) -> None:
-        """End them all; whoever waits for an answer gets ``WorkerFailed``."""
+        """End all workers; callers that wait for an answer get ``WorkerFailed``."""
         self._is_stopped = True
         self._idle.clear()
         workers = list(self._all)
@@ -173,7 +173,7 @@ class _Worker:
         self._reading: asyncio.Task[tuple[int, bytes]] | None = None
         self.pid = child.pid
         self.ended = child.ended
-        """With its exit code."""
+        """The end of its process, with the exit code."""
         self.kill = child.kill
 
     async def ready(self, until_s: float) -> None:
@@ -205,7 +205,7 @@ class _Worker:
     async def _reply(self, until_s: float, beat_s: float | None) -> tuple[Reply, bytes] | None:
         if self._reading is None:
             self._reading = asyncio.create_task(self._read())
-            # Nobody may be left to ask what became of it.
+            # The caller that would ask for the result may have left.
             self._reading.add_done_callback(lambda done: done.cancelled() or done.exception())
         left_s = max(0.0, until_s - asyncio.get_running_loop().time())
         is_beat = beat_s is not None and beat_s < left_s

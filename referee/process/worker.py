@@ -1,7 +1,7 @@
-"""A worker process: read one request after another and write what becomes of each.
+"""A worker process: it reads one request after another and writes the answers to each.
 
-It is confined before it imports a solver: so much memory, a low priority, no keyboard, no core dumps, and the first to
-go when the machine runs out of memory. It ends with its parent. What a solver prints goes nowhere: the frames have a
+It is confined before it imports a solver: limited memory, a low priority, no keyboard, no core dumps, and the first to
+end when the machine runs out of memory. It ends with its parent. A solver's output is discarded: the frames have a
 descriptor of their own.
 """
 
@@ -28,12 +28,12 @@ _MEMORY = ("out of memory", "max. memory exceeded")
 """Words of Z3 for it."""
 _NICE = 10
 _AUTOGROUP_S = 0.1
-"""As often one of all processes without privileges may ask for another priority of its session."""
+"""The interval at which one of all processes without privileges may ask for another priority of its session."""
 _OOM_SCORE = "1000"
 
 
 Answers = Callable[[str, bytes, float], Iterator[bytes]]
-"""From a method, its request and the seconds that there are, to its answers. Raises ``BadQuestion`` for who asks."""
+"""Maps a method, its request and the seconds left to the answers. Raises ``BadQuestion`` for the caller."""
 
 
 def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) -> None:
@@ -45,7 +45,7 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
 
     try:
         answers = load()
-    except Exception:  # noqa: BLE001 - whatever it is, somebody waits to be told
+    except Exception:  # noqa: BLE001 - any error must be reported: the caller waits
         return send(Reply.FAILED, traceback.format_exc().encode())
     send(Reply.READY)
     while (frame := read_frame(requests)) is not None:
@@ -55,7 +55,7 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
                 send(Reply.MESSAGE, message)
         except BadQuestion as error:
             send(Reply.REFUSED, error.packed())
-        except Exception as error:  # noqa: BLE001 - likewise
+        except Exception as error:  # noqa: BLE001 - any error must be reported: the caller waits
             _give_spare_memory()
             if isinstance(error, MemoryError) or any(words in str(error) for words in _MEMORY):
                 return send(Reply.OUT_OF_MEMORY)
@@ -69,7 +69,7 @@ def main(module: str, memory_mib: int, parent: int, *, at_home: bool = False) ->
     """Run a worker.
 
     ``module`` has ``answers``; ``memory_mib`` limits the address space, 0 for no limit; it ends with ``parent``.
-    ``at_home``: what is printed goes to standard error instead of nowhere.
+    ``at_home``: its output goes to standard error instead of nowhere.
     """
     end_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # meant for the referee, which ends its workers
@@ -84,7 +84,7 @@ def main(module: str, memory_mib: int, parent: int, *, at_home: bool = False) ->
         _confine(memory_mib)
         with suppress(BrokenPipeError):
             serve(lambda: import_module(module).answers, requests, replies)
-    os._exit(0)  # what a solver would tidy up ends with the process
+    os._exit(0)  # a solver's own cleanup is skipped
 
 
 def _confine(memory_mib: int) -> None:

@@ -1,1 +1,1 @@
-"""The referee as a service: games that go on, what they are kept in, the calls, and the public log that it writes."""
+"""The referee as a service: games in play, their storage, the calls, and the public log that it writes."""

@@ -1,1 +1,1 @@
-"""Game files told to people: what every entry says, in words, and the whole as a report."""
+"""Game files for people: every entry in words, and the whole as a report."""

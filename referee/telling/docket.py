@@ -1,4 +1,4 @@
-"""How the table of a game stands, as the API has it: forfeits, disputes, rulings, and what the game waits for."""
+"""The state of a game's table, as the API has it: forfeits, disputes, rulings, and what the game waits for."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
 
 
 def outcome_text(record: Record) -> str:
-    """Return who won and why, also while that waits to be entered; empty while the game goes on.
+    """Return who won and why, even before that is entered; empty while the game continues.
 
-    Of an event, which nobody wins, that it is over.
+    For an event, which has no winner, return that it is over.
     """
     game = record.game
     result = game.result()

@@ -1,4 +1,4 @@
-"""A game file told entry by entry, up to any of them: the players, what each entry did and broke, the position.
+"""A game file entry by entry, up to any of them: the players, what each entry did and broke, the position.
 
 It checks what replay checks, and no checkpoint.
 """
@@ -53,7 +53,7 @@ class Line:
 
     seq: int
     time_ms: int
-    """When it was made, by the referee's clock; milliseconds since 1970."""
+    """The time of the entry by the referee's clock, in milliseconds since 1970."""
     event: Event
     words: str
     told: tuple[Any, ...]
@@ -62,9 +62,9 @@ class Line:
     move: str
     """The move, draw or pass as a line of notation, also of an attempt that was refused; empty of other entries."""
     marks: tuple[str, ...]
-    """What the notation leaves out: whose move it is."""
+    """The side to move, which the notation leaves out."""
     broken: tuple[Violation, ...]
-    """What a refused move breaks, or one that an arbiter lets stand."""
+    """The rules that a refused move breaks, or a move that an arbiter lets stand."""
     scored: tuple[str, ...]
     """A line for each scoring round that it brought."""
     taken_back_by: int | None = None
@@ -80,9 +80,9 @@ class Line:
         return "; ".join(self.lines())
 
     def lines(self, words: str = "") -> list[str]:
-        """Return it in notation, with numbers of entries and with marks; what the notation does not have, in words.
+        """Return it in notation, with numbers of entries and with marks; facts that the notation lacks are in words.
 
-        ``words``: what goes with an act of the table.
+        ``words``: those that belong to an act of the table.
         """
         acts = [str(each) if isinstance(each, TableAct) else self.move for each in with_words(self.told, words)]
         if self.refusal:
@@ -93,17 +93,17 @@ class Line:
 
     @property
     def refusal(self) -> str:
-        """Of an attempt that it was refused, and for which rules; empty of other entries."""
+        """The refusal of an attempt, with its rules; empty for other entries."""
         return f"refused ({', '.join(self.event.rule_ids)})" if isinstance(self.event, Refused) else ""
 
     @property
     def is_ruling(self) -> bool:
-        """Whether an arbiter made it."""
+        """True if an arbiter made the entry."""
         return isinstance(self.event, Ruled)
 
     @property
     def counts(self) -> bool:
-        """Whether its move, draw or pass led to the position now."""
+        """True if its move, draw or pass led to the position now."""
         return self.change is not None and self.taken_back_by is None
 
 
@@ -111,9 +111,9 @@ class Transcript:
     """One game's entries, as far as they were seen."""
 
     def __init__(self, opened: log_pb2.GameOpen, say: Words = IN_ENGLISH) -> None:
-        """``say``: the language of what entries say.
+        """``say``: the language of the entries' words.
 
-        Raise ``LogError`` (``UNSUPPORTED``) for a game that nothing is told of.
+        Raise ``LogError`` (``UNSUPPORTED``) for a game that has no words here.
         """
         try:
             self._notation = notation(opened.rules_id)
@@ -177,7 +177,8 @@ class Transcript:
 
 
 def numbered(told: Line, width: int, words: str = "") -> list[str]:
-    """Return an entry for a list: its lines, the first with its number in so many columns, the others below it."""
+    """Return an entry as lines of a list. The first has the entry's number, ``width`` columns wide; the others are
+    indented."""
     first, *more = told.lines(words)
     return [f"{told.seq:>{width}}  {first}", *(f"{'':>{width}}  {each}" for each in more)]
 
@@ -188,23 +189,23 @@ def scored(told: Line, width: int) -> list[str]:
 
 
 class GameFile:
-    """What a file tells."""
+    """The contents of a game file."""
 
     def __init__(self, record: Record, say: Words = IN_ENGLISH) -> None:
         self.record = record
         self.transcript = Transcript(record.opened, say)
         self.texts: dict[int, str] = {}
-        """What goes with acts of the table, by their entries, as far as it is in the file."""
+        """Words with acts of the table, by entry, as far as the file has them."""
         self.ended = False
-        """END was read: the file cannot go on."""
+        """True once END was read: nothing can follow it."""
         self.torn: LogError | None = None
-        """Where the file breaks off; what is before it is whole."""
+        """The error at which the file breaks off; all before it is whole."""
 
     @classmethod
     def read(cls, stream: BinaryIO, at: int | None = None, say: Words = IN_ENGLISH) -> GameFile:
         """Return the whole file, or its beginning with entry ``at`` as the last. Raise ``LogError``.
 
-        ``say``: the language of what entries say.
+        ``say``: the language of the entries' words.
         """
         game_file: GameFile | None = None
         header, remarks = b"", Remarks()
@@ -313,7 +314,7 @@ def as_text(game_file: GameFile) -> GameText:
         event=opened.event_id if opened.HasField("event_id") else None,
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,
-        # Beyond the first they are told by nothing else: an appeal waits for one who has not ruled yet.
+        # More than one arbiter shows nowhere else: an appeal waits for one who has not ruled yet.
         arbiters=len(opened.arbiter_keys) if len(opened.arbiter_keys) > 1 else None,
     )
     texts = game_file.texts

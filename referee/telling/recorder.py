@@ -49,7 +49,7 @@ from referee.wire import strict
 _SCRIBE = 0
 NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"
 _MOST_PENALTIES = 100
-"""How many penalties a seat gets from a text at the most."""
+"""The most penalties that a text can give a seat."""
 
 
 class Recorder:
@@ -71,11 +71,11 @@ class Recorder:
         self._scribe = scribe
         self._arbiters = arbiters
         self._seqs = [0]
-        """Of each line of a text the entry that it became."""
+        """The entry that each line of the text became."""
         self._proposal = 0
         """The entry of the newest proposal to take moves back."""
         self._stands: TableAct | None = None
-        """What the arbiter says of the next move, which stands."""
+        """The arbiter's words on the next move, which stands."""
         self._remarks: list[log_pb2.Remark] = []
         game, self._codec = installed().get(setup.rules_id, setup.version)
         hashes = players or [b""] * setup.seats
@@ -174,7 +174,7 @@ class Recorder:
 
     def end_line(self) -> None:
         """Note that a line has ended, of which acts of the table can name the newest entry from now on."""
-        # What is said of a move that stands is one entry with it, which comes next.
+        # An act about a move that stands is one entry with that move, which comes next.
         self._seqs.append(self.record.size - (self._stands is None))
 
     def enter(self, line: Any) -> None:
@@ -185,9 +185,9 @@ class Recorder:
             self._event(line)
 
     def end(self, contest: Contest) -> None:
-        """Enter what happened beside the moves and is not there yet, as rulings, and the end that the game then has.
+        """Enter as rulings what happened beside the moves and is not there yet, and then the end of the game.
 
-        If there is none, or an open protest holds it, the game goes on. ``obstacle`` has said that this can be, and
+        The game continues if there is no end, or an open protest holds it. ``obstacle`` has said that this can be, and
         ``has_rulings`` whether it takes an arbiter.
         """
         if self.record.game.is_over:
@@ -323,7 +323,7 @@ class Recorder:
 
 @contextmanager
 def about(words: str, line: int = 0) -> Iterator[None]:
-    """Have an error begin with the words that it is about: a ``NotationError``, if they are in a line of a text."""
+    """Begin an error with the words that it is about: a ``NotationError``, if they are in a line of a text."""
     try:
         yield
     except LogError as error:
@@ -361,7 +361,7 @@ def _number(ending: Ending) -> log_pb2.Ending.ValueType:
 
 
 def _now(earliest: int = 0) -> Clock:
-    """Not before the entry before, whatever becomes of this machine's clock."""
+    """Return a time not before the previous entry, whatever this machine's clock shows."""
     return Clock(max(time.time_ns() // 1_000_000, earliest))
 
 
@@ -376,7 +376,7 @@ def rehearse(game: GameText) -> Wait | None:
 
 
 def _waiting(told: Wait | None, judged: Wait | None) -> Wait | None:
-    """Return for what a result waits. ``told``: by the text, which alone knows of time that is left to protest."""
+    """Return the wait of a result. ``told``: the text's, which alone knows of time that is left to protest."""
     if told not in (None, judged, Wait.PROTESTS) or (told and judged not in (None, told)):
         what = "the header Waits says what the lines below it do not"
         raise LogError(Code.NOT_AWAITED, what, "what the result waits for by its protests, appeals and rulings")

@@ -1,4 +1,4 @@
-"""The report of a game file: what is audited, then everything that it says."""
+"""The report of a game file: the audit, then the whole contents."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def report(
     completed: Callable[[Setup], Setup] = lambda setup: setup,
     say: Words = IN_ENGLISH,
 ) -> tuple[Audit, Report]:
-    """Return the audit of the file, and the report with it at the top; of a damaged file as far as before the damage.
+    """Return the audit of the file, and the report with it at the top; of a damaged file, only the whole part.
 
-    ``verifier``: the referee's key; without it nobody vouches. ``completed``: adds what the log does not say of the
-    tournament. ``say``: the language. Raise ``LogError`` if nothing of it is whole, and what ``completed`` raises.
+    ``verifier``: the referee's key; without it the report is not vouched for. ``completed``: adds what the log does not
+    say of the tournament. ``say``: the language. Raise ``LogError`` if no part is whole, and what ``completed`` raises.
     """
     audit = auditor.audit(stream, Policy(verifier=verifier))
     stream.seek(0)
@@ -118,7 +118,7 @@ def _signed(audit: Audit, say: Words) -> list[str]:
 def _about(setup: Setup, audit: Audit, game_file: GameFile, heading: Heading, say: Words) -> Facts:
     entries = game_file.transcript.entries
     times = [time for told in entries if (time := moment(told.time_ms))]
-    # What a scribe enters may have been played on another day.
+    # A scribe may enter a game that was played on another day.
     done = "entered" if audit.chance.startswith("declared") else "played"
     more = [(say(f"about.{done}"), say("about.times", first=times[0], last=times[-1]))] if times else []
     if audit.result is not None and audit.is_over:

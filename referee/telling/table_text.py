@@ -72,7 +72,7 @@ class _Text:
     def __init__(self) -> None:
         self.lines: list[Any] = []
         self._after: list[int] = []
-        """For each entry how many lines there are."""
+        """The number of lines after each entry."""
 
     def add(self, told: Sequence[Any]) -> None:
         """Take the lines of the next entry."""
@@ -116,7 +116,7 @@ class Teller:
         self._most_strikes = most_strikes
         self._strikes: dict[int, int] = {}
         self._out: list[frozenset[int]] = []
-        """After each entry who is out."""
+        """The seats that are out after each entry."""
 
     def tell(self, event: Event) -> tuple[Any, ...]:
         """Return the lines of the next entry: acts of the table with numbers of entries, and the game's own event."""
@@ -234,7 +234,8 @@ OfScribe: TypeAlias = (
 def of_scribe(act: TableAct, seqs: Sequence[int], proposal: int) -> OfScribe:
     """Return the message of an act that a scribe enters; its words are not in it.
 
-    ``seqs``: the entry of each line that the act can name. ``proposal``: the entry of what seats can agree to.
+    ``seqs``: the entry of each line that the act can name. ``proposal``: the entry of the proposal that seats can agree
+    to.
     """
     match act.kind:
         case ActKind.RESIGN:
@@ -256,7 +257,7 @@ def of_scribe(act: TableAct, seqs: Sequence[int], proposal: int) -> OfScribe:
 def ruling(act: TableAct, seqs: Sequence[int]) -> log_pb2.Rule:
     """Return the message of a ruling, complete but for a move that stands and for its words.
 
-    A forfeit without a ruling is one here: who enters a game afterwards has no clock that says so.
+    A forfeit without a ruling becomes one: a game that is entered afterwards has no clock that says so.
     """
     rule = log_pb2.Rule()
     match act.kind:
@@ -300,5 +301,5 @@ def fill(rule: log_pb2.Rule, act: TableAct, seqs: Sequence[int]) -> log_pb2.Rule
 
 
 def _entry(seqs: Sequence[int], line: int) -> int:
-    """Of a line that is not there the next entry, which the log refuses."""
+    """Return the entry of a line; for a missing line the next entry, which the log refuses."""
     return seqs[line] if line < len(seqs) else seqs[-1] + 1

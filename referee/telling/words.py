@@ -1,4 +1,4 @@
-"""What happened in words, for everything that shows a game."""
+"""Events and acts in words, for everything that shows a game."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from referee.text.words.catalogue import Words
 
 
 def act_words(act: SeatAct | Corrected | KeyChanged, say: Words = IN_ENGLISH) -> str:
-    """Return what somebody does beside moves and rulings: ``agrees to the take-back that entry 12 proposes``."""
+    """Return an act beside moves and rulings in words: ``agrees to the take-back that entry 12 proposes``."""
     match act:
         case Protested(_, against, rule_id, seat):
             return _for(seat, say("told.protested", n=against, rule=rule_id), say)
@@ -211,5 +211,5 @@ def told_end(end: Result, say: Words = IN_ENGLISH) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text of somebody's on one line, without anything that could steer a terminal."""
+    """Return a foreign text on one line, without anything that could steer a terminal."""
     return f'"{printable(" ".join(text.split()))}"'

@@ -45,20 +45,20 @@ _DAMAGED: Final = (Verdict.CORRUPT, Verdict.FORK, Verdict.STALE)
 _WHOLE: Final = (Verdict.COMPLETE, Verdict.PREFIX, Verdict.UNLOGGED)
 _NO_KEY: Final = "no --games-key was given: who refereed the games is not known"
 _MOST_BYTES: Final = 16 * 1024 * 1024
-"""Of a document."""
+"""The largest document that is read."""
 
 
 @dataclass(frozen=True)
 class EventReport:
-    """What a check comes to."""
+    """The findings of a check."""
 
     audit: Report
     broken: str = ""
-    """What the first act that breaks a rule of events breaks, in words."""
+    """The rule that the first unlawful act breaks, in words."""
     broken_code: int = 0
     """``PAIRING``, ``STANDINGS`` or that of RULES; 0: none."""
     games: tuple[str, ...] = ()
-    """What is wrong with games, a line each."""
+    """Faults of games, a line each."""
     audited: int = 0
     """Results that an audited log of this table gives."""
     unplaced: int = 0
@@ -68,11 +68,11 @@ class EventReport:
     not_found: int = 0
     """Results whose log is not among the games, or that were not asked for."""
     logged: int | None = None
-    """Results whose log was found in the public log; None: nobody asked."""
+    """Results whose log was found in the public log; None: this was not asked for."""
     unlogged: tuple[str, ...] = ()
     """Games that should be there and are not shown to be, a line each."""
     signed: Mapping[int, int] = field(default_factory=dict)
-    """How many acts each of those who may sign has signed, by their number in the log; empty: not known."""
+    """The number of acts that each possible signer has signed, by number in the log; empty: not known."""
     remarks: tuple[str, ...] = field(default=())
 
     @property
@@ -218,7 +218,7 @@ def read_report(path: Path, encoding: str) -> trf.TrfReport:
 
 @contextmanager
 def _about(path: Path) -> Iterator[None]:
-    """Have errors name the file."""
+    """Name the file in errors."""
     try:
         yield
     except InputError as error:
@@ -236,7 +236,7 @@ def read_json(path: Path) -> Read:
 
 @dataclass(frozen=True)
 class DocumentReport:
-    """What a check of a document comes to. Nobody signed it, so the rules are all there is to check."""
+    """The findings of a document's check. A document is not signed: only the rules can be checked."""
 
     exit_code: int
     wrong: tuple[str, ...]
@@ -262,7 +262,7 @@ def _named(code: int) -> str:
 
 
 def _code_of(ids: Sequence[str]) -> int:
-    """Return the exit code for these rules of events: what is wrong with a pairing comes first."""
+    """Return the exit code for these rules of events: faults of a pairing come first."""
     if any(each.startswith(_PAIRING_RULES) for each in ids):
         return PAIRING
     return STANDINGS if any(each.startswith(_STANDING_RULES) for each in ids) else int(Verdict.RULES)

@@ -45,14 +45,14 @@ _ANY_ROUND: Final = re.compile(r"(.+?) round ([0-9]{1,3})\Z", re.ASCII)
 
 @dataclass(frozen=True)
 class Meant:
-    """What a line means."""
+    """The meaning of a line."""
 
     does: str
-    """In words, such as ``3 Cara checks in``."""
+    """The act in words, such as ``3 Cara checks in``."""
     enter: Callable[[EventFile], object]
     """Enter it. Raise ``InputError``, ``LogError``."""
     act: Act | None = None
-    """What is entered, if it is one act: the rules can be asked before."""
+    """The act to enter, if it is one act: the rules can be asked before."""
 
     def why_not(self, event: EventFile) -> str:
         """Return what the rules have against it, as far as that is known before it is entered."""
@@ -60,7 +60,7 @@ class Meant:
 
 
 def read(event: EventFile, text: str) -> Meant:
-    """Return what the line means. Raise ``InputError`` with what is missing or wrong."""
+    """Return the meaning of the line. Raise ``InputError`` with what is missing or wrong."""
     line, *reasons = _BECAUSE.split(text.strip(), maxsplit=1)
     reason = "".join(reasons)
     verb, _, rest = line.partition(" ")

@@ -48,17 +48,17 @@ VERSION: Final = 1
 
 @dataclass
 class History:
-    """What a log has beside the event as it is now: the seed, why rounds were paired as they are, what was amended."""
+    """The past of an event, which its state lacks: the seed, the reasons for pairings, the amendments."""
 
     seed: bytes = b""
     pairs: dict[int, Pair] = field(default_factory=dict)
-    """By round."""
+    """The pairings by round."""
     earlier: dict[tuple[int, int], list[tuple[int, Result, str]]] = field(default_factory=dict)
-    """By round and table: earlier results, with the rounds paired when each was replaced, and why."""
+    """Earlier results by round and table, with the rounds paired when each was replaced, and why."""
     awards: dict[tuple[int, int], list[tuple[int, int, str]]] = field(default_factory=dict)
-    """By round and entrant: rounds paired when points were given, these, and why; the last count."""
+    """Awards by round and entrant: rounds paired when points were given, these, and why; the last count."""
     voids: dict[tuple[int, int], str] = field(default_factory=dict)
-    """By round and table: why it does not count."""
+    """The reasons why tables do not count, by round and table."""
 
     def take(self, state: State, act: Act) -> None:
         """Note an act; ``state``: before it."""
@@ -203,29 +203,29 @@ def _row(terms: Terms, row: Row) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Read:
-    """What a document says."""
+    """The contents of a document."""
 
     terms: Terms
     seed: bytes
     """The organiser's, 32 bytes; empty before the draw."""
     opening: tuple[Act, ...]
-    """Up to the draw."""
+    """The acts up to the draw."""
     rounds: tuple[tuple[Act, ...], ...]
-    """Of each round the acts up to its end, which is left to the reader."""
+    """Per round: the acts up to its end, which is left to the reader."""
     after: tuple[Act, ...]
     closed: tuple[bool, ...]
-    """Of each round."""
+    """Per round: True if it is closed."""
     is_over: bool
     names: Mapping[int, str]
     standings: tuple[Row, ...]
     points: Mapping[tuple[int, int], tuple[int, ...]]
-    """By round and table, in 60ths, where they are stated."""
+    """The points by round and table, in 60ths, where they are stated."""
     is_bare: bool = False
     """The form states no quality of pairings, and no tie-breaks: they are computed when the event is made again."""
 
 
 def read(value: Any) -> Read:
-    """Read a document. Raise ``InputError`` with the path of what is wrong."""
+    """Read a document. Raise ``InputError`` with the path of the fault."""
     top = Field("", value)
     top.at("format").expect(FORMAT)
     top.at("version").expect(VERSION)
@@ -343,7 +343,7 @@ def _first_result(round_: int, table: Field) -> Iterator[Act]:
 
 
 def _changes(round_: Field, paired: int) -> Iterator[Act]:
-    """Yield what was amended and awarded in a round while so many rounds were paired."""
+    """Yield the amendments and awards of a round from the time when ``paired`` rounds were paired."""
     number = round_.at("round").number()
     for table in round_.at("tables").each():
         known = table.maybe("earlier")
@@ -449,7 +449,7 @@ class Field:
 
     @contextmanager
     def about(self) -> Iterator[None]:
-        """Have errors of what is made of this value name it."""
+        """Name this value in errors about things made of it."""
         try:
             yield
         except SetupError as error:
@@ -464,4 +464,4 @@ class Field:
 
 
 _NOTHING = object()
-"""What a member is that is not there."""
+"""The value of a missing member."""

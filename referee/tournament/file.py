@@ -42,7 +42,8 @@ class EventFile:
         self.names: Names
         self._keeper = keeper
         self._is_in_doubt = False
-        """What was sent broke off: the referee may have more of it than this log, and its names are on disk alone."""
+        """True if sending broke off: the referee may have more acts than this log, and the new names are only on
+        disk."""
 
     @classmethod
     def create(
@@ -61,7 +62,7 @@ class EventFile:
         try:
             made._begin(terms, seed, arbiters)
         except BaseException:
-            # Nobody has the key of what may have been begun.
+            # The key of an event that may have been begun is on no other machine.
             shutil.rmtree(made.private)
             raise
         _write(path.with_suffix(".vkey"), f"{made.verifier}\n".encode(), mode=0o644)
@@ -83,9 +84,9 @@ class EventFile:
     @classmethod
     @contextmanager
     def opened(cls, path: Path, keeper: Keeper | None = None) -> Iterator[EventFile]:
-        """Read an event to enter acts; nobody else can as long. What was entered is kept by ``save``.
+        """Read an event to enter acts, and lock it meanwhile. ``save`` keeps the new acts.
 
-        Raise ``BlockingIOError`` if somebody else does.
+        Raise ``BlockingIOError`` if another process has it open.
         """
         made = cls(path, keeper)
         descriptor = os.open(made.private, os.O_RDONLY)
@@ -139,7 +140,7 @@ class EventFile:
 
     @property
     def seed(self) -> bytes:
-        """What the terms commit to."""
+        """The seed to which the terms commit."""
         return bytes.fromhex((self.private / _SEED).read_text(encoding="ascii"))
 
     @property
@@ -150,7 +151,7 @@ class EventFile:
 
     @property
     def signer(self) -> CheckpointSigner:
-        """Who signs the head of the log."""
+        """The signer of the log's head."""
         return CheckpointSigner(self.path.stem if self.path.stem.isalnum() else "event", self._referee)
 
     @property

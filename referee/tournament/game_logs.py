@@ -27,7 +27,7 @@ Auditor = Callable[[Path, Policy], Report]
 
 
 def audit_alone(path: Path, policy: Policy) -> Report:
-    """Audit a file by itself."""
+    """Audit a file alone."""
     with path.open("rb") as stream:
         return audit(stream, policy)
 
@@ -41,17 +41,17 @@ class Where(NamedTuple):
 
 
 class LogRead(NamedTuple):
-    """What the log of a game says."""
+    """The facts that a game's log gives."""
 
     result: Result | None
     wrong: list[str]
     """The audit, EVT-G1, EVT-O2."""
     is_placed: bool = True
-    """Whether the game says for which table it is, or the event names it for this one."""
+    """True if the game names its table, or the event names it for this one."""
     is_logged: bool = False
     """The auditor has found its last head in the public log."""
     unlogged: str = ""
-    """Why it has not, where that was demanded."""
+    """The reason why it was not found, where that was demanded."""
 
     @property
     def against(self) -> list[str]:
@@ -62,7 +62,7 @@ class LogRead(NamedTuple):
 def read_game(path: Path, policy: Policy, state: State, where: Where, auditor: Auditor = audit_alone) -> LogRead:
     """Read the game that is, or is to be, a table's. Raise ``OSError``."""
     report = auditor(path, policy)
-    # What is not known to be logged is the game of the table all the same.
+    # A game that is not known to be logged is the game of the table all the same.
     told = {Verdict.UNLOGGED} | ({Verdict.UNTRUSTED_KEY} if policy.verifier is None else set())
     if failed := next((finding for finding in report.findings if finding.verdict not in told), None):
         return LogRead(None, [f"the game does not audit: {failed.verdict.name}: {failed}"])

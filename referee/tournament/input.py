@@ -161,7 +161,7 @@ def _is_digits(word: str) -> bool:
 # at the table by seat, and the exact bytes of the act.
 
 MOST_BYTES: Final = 64 << 10
-"""Of the file."""
+"""The largest file that is read."""
 _FIELDS: Final = ("event", "players", "act")
 
 

@@ -42,7 +42,7 @@ class EventLog:
     """An event as it is entered: its record, and the exact bytes of the entries. Knows no file."""
 
     def __init__(self, header: bytes, record: Record, entries: list[bytes], key: PrivateKey) -> None:
-        """``key``: of who signs acts, the organiser or an arbiter."""
+        """``key``: the key that signs acts, the organiser's or an arbiter's."""
         self.header = header
         self.record = record
         self.entries = entries
@@ -64,12 +64,13 @@ class EventLog:
 
     @property
     def event_id(self) -> int:
-        """By which the event's games name it."""
+        """The number by which the event's games name it."""
         return event_id(self.record.game_id)
 
     @property
     def author(self) -> Author:
-        """Whose the key is: the organiser is scribe 0, arbiters come after. Raise ``LogError`` if it is nobody's."""
+        """The owner of the key: the organiser is scribe 0, arbiters come after. Raise ``LogError`` for any other
+        key."""
         keys = list(self.record.opened.scribe_keys)
         if self.key.public.raw not in keys:
             what = "the key is neither the organiser's nor an arbiter's of this event"
@@ -86,11 +87,11 @@ class EventLog:
             self._keep(self.record.write(end_message(end), _now(self.record.last_ms)))
 
     def without(self, size: int) -> EventLog:
-        """Return the log without what was entered since it had so many entries, and was not kept."""
+        """Return the log without the entries after its first ``size``, which were not kept."""
         return self.up_to(size) if self.record.size > size else self
 
     def up_to(self, size: int) -> EventLog:
-        """Return another of its first so many entries."""
+        """Return a log of its first ``size`` entries."""
         entries = self.entries[:size]
         return EventLog(self.header, Record.replay(entries), entries, self.key)
 
@@ -116,7 +117,7 @@ def encoded(act: Act) -> bytes:
     """Return the exact bytes of an act. Raise ``InputError`` if no bytes can say it."""
     try:
         return _CODEC.encode_move(act, _ANY)
-    except ValueError:  # of a number that the schema does not hold
+    except ValueError:  # a number that the schema does not hold
         raise InputError("act", "a number that is too large", "numbers of an event") from None
 
 
@@ -141,14 +142,14 @@ def opening(terms: bytes, organisers: Sequence[bytes], producer: str) -> tuple[b
 
 
 class Parts(NamedTuple):
-    """What a file holds."""
+    """The parts of a file."""
 
     header: bytes
     entries: list[bytes]
     note: bytes
     """The newest checkpoint; empty without one."""
     is_whole: bool
-    """Up to END, which a file of an event that goes on does not have at a referee."""
+    """True if it has END; the file of an unfinished event that a referee keeps has none."""
 
 
 def parts_of(stream: BinaryIO) -> Parts:
@@ -178,7 +179,7 @@ def event_id(game_id: bytes) -> int:
 
 
 def _now(earliest: int = 0) -> Clock:
-    """Not before the entry before, whatever becomes of this machine's clock."""
+    """Return a time not before the previous entry, whatever this machine's clock shows."""
     return Clock(max(time.time_ns() // 1_000_000, earliest))
 
 
@@ -195,7 +196,7 @@ class Home:
 
     server: str
     token: str = field(repr=False)
-    """With which acts are sent."""
+    """The token with which acts are sent."""
     verifier: str
     """The key of the event's checkpoints."""
     ca: str = ""
@@ -218,14 +219,14 @@ class Home:
 
 
 class AwayLog(EventLog):
-    """What the referee has of the event, and the acts that it is to have."""
+    """The entries that the referee has of an event, and the acts to be sent to it."""
 
     def __init__(self, header: bytes, record: Record, entries: list[bytes], key: PrivateKey, note: bytes = b"") -> None:
         """``note``: the referee's checkpoint of the newest entry."""
         super().__init__(header, record, entries, key)
         self.note = note
         self.acts: list[Act] = []
-        """To be sent, in order."""
+        """The acts to be sent, in order."""
         self._ahead: State | None = None
         """The event after them."""
 
@@ -266,7 +267,7 @@ class AwayLog(EventLog):
 
 
 class Keeper(Protocol):
-    """How an event is reached that a referee keeps."""
+    """The way to an event that a referee keeps."""
 
     def begin(self, terms: Terms, key: PrivateKey, arbiters: Sequence[bytes]) -> tuple[Home, AwayLog]:
         """Begin an event, whose organiser has the key, and its arbiters those."""

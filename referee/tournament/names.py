@@ -31,13 +31,13 @@ class Person:
 
     @property
     def player(self) -> bytes:
-        """What the log has."""
+        """The player's hash, as the log has it."""
         return player_hash(self.salt, self.name)
 
 
 @dataclass(frozen=True)
 class Names:
-    """By entrant."""
+    """The names by entrant."""
 
     people: Mapping[int, Person]
 

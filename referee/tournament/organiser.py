@@ -42,8 +42,9 @@ def enter_players(
 ) -> tuple[Names, tuple[int, ...]]:
     """Enter players, each with the next number. Return the names with theirs, and the numbers.
 
-    ``wanted``: where each stands, for errors, and the name; ``late``: the round that they begin with, 0: the first;
-    ``keys``: those with which they play, empty for who has none, or none at all. Raise ``InputError``, ``LogError``.
+    ``wanted``: each name and its place, for errors. ``late``: the round that they begin with, 0: the first. ``keys``:
+    the keys with which they play, an empty one for a player without, or none at all. Raise ``InputError``,
+    ``LogError``.
     """
     points = log.state.terms.late_points * (late - 1) if late else 0
     numbers: list[int] = []
@@ -113,7 +114,7 @@ def newest_round(state: State) -> int:
 
 
 def next_to_pair(state: State) -> int:
-    """Return the first round that somebody who comes now can play."""
+    """Return the first round that a player who comes now can play."""
     round_ = state.round
     return state.next_round + (round_ is not None and round_.is_published and not round_.is_closed)
 
@@ -140,7 +141,7 @@ def _ending(state: State) -> CloseRound | Cut | None:
 def proposal(state: State) -> Pair:
     """Return the pairing of the next round: the knock-out's, the plan's where it fits, else by the standing.
 
-    The same version gives the same pairing for the same log (EVT-P9). Raise ``InputError`` if nobody can be paired.
+    The same version gives the same pairing for the same log (EVT-P9). Raise ``InputError`` if no player can be paired.
     """
     number = state.next_round
     if number > state.terms.rounds and (not state.is_cut or is_decided(state)):
@@ -164,7 +165,7 @@ def proposal(state: State) -> Pair:
 
 
 def plan(log: EventLog, rounds: int | None = None) -> int:
-    """Plan the seating of so many rounds, or all that are left, so that nobody meets twice. Return the last.
+    """Plan the seating of ``rounds`` rounds, by default all that are left, without a repeat. Return the last.
 
     Raise ``InputError`` where no such plan is found, ``LogError``.
     """

@@ -61,13 +61,13 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one file shows."""
+    """The contents of one file."""
 
     title: str
     subtitle: str
     sheets: Sequence[Sheet]
     proof: str
-    """What was signed, so that anyone can check it."""
+    """The signed data, with which anyone can check the page."""
 
 
 def pages(log: EventLog, names: Names, title: str, web: str = "", say: Words = IN_ENGLISH) -> Mapping[str, str]:
@@ -315,7 +315,7 @@ class Slip:
     seats: Sequence[tuple[int, str]]
     """Number and name of each player, in the order of the seats."""
     code: str
-    """What the drawing says."""
+    """The content of the QR code."""
 
     @property
     def drawing(self) -> Markup:

@@ -35,7 +35,7 @@ def rebuild(log: EventLog, read: Read) -> None:
     if read.closed and read.closed[-1]:
         advance(log)
     for act in read.after:
-        # Who was missing in the knock-out has withdrawn already.
+        # A player who missed the knock-out has withdrawn already.
         if not (isinstance(act, Withdraw) and log.state.entrants[act.number].has_withdrawn):
             log.enter(act)
     if read.is_over:
@@ -94,7 +94,7 @@ def exported(log: EventLog, names: Names) -> dict[str, object]:
 
 
 def read_again(log: EventLog) -> Iterator[Happened]:
-    """Yield every entry with what it made of the event."""
+    """Yield every entry with its effect on the event."""
     record = Record(log.record.open_data)
     for data in log.entries:
         yield record.reread(data)

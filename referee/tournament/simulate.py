@@ -27,7 +27,7 @@ from referee.tournament.rules.acts import (
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """How often things go otherwise than planned, of one: per entrant and round, or per table."""
+    """The probabilities of unplanned things, per entrant and round, or per table."""
 
     absent: float = 0.0
     late: float = 0.0
@@ -41,7 +41,8 @@ class Simulation:
     """Fills the log of a new event with everything up to its end. The same seed gives the same acts."""
 
     def __init__(self, log: EventLog, seed: bytes, players: int, chances: Chances, rng_seed: int) -> None:
-        """``seed``: what the terms commit to; ``rng_seed``: from which everything comes that is not drawn by lot."""
+        """``seed``: the one to which the terms commit; ``rng_seed``: the source of everything that is not drawn by
+        lot."""
         self._log = log
         self.names = Names({})
         self._seed = seed

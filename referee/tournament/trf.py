@@ -25,27 +25,27 @@ MOST: Final = 999 * TENTH
 """Points are written as 99.9."""
 LAST_NUMBER: Final = 9999
 FIRST_ROUND: Final = 91
-"""Where the cells of rounds begin, from 0."""
+"""The column where the cells of rounds begin, from 0."""
 CELL: Final = 10
 """Columns of a round."""
 
 
 class Cell(NamedTuple):
-    """What a player did in a round."""
+    """A player's entry for a round."""
 
     opponent: int
     """0: none."""
     colour: str
     """``w``, ``b``, or ``-`` without an opponent."""
     code: str
-    """Of the result; a space: not known yet."""
+    """The code of the result; a space: not known yet."""
 
     def __str__(self) -> str:
         return f"{self.opponent:>4} {self.colour} {self.code}" if self.opponent else f"0000 - {self.code}"
 
 
 class Points(NamedTuple):
-    """In 60ths, by what a cell says (record 162)."""
+    """The points in 60ths, by the code of a cell (record 162)."""
 
     win: int
     draw: int
@@ -200,7 +200,7 @@ def tenths(where: str, points: int) -> str:
 ENCODING: Final = "utf-8"
 _OF_TEAMS: Final = ("013", "310", "320", "330", "300", "352", "362", "801", "802")
 _PASSED_OVER: Final = "022 032 042 052 062 072 082 102 112 122 132 152 172 192 202 212 222 240 250"
-"""Records that say nothing of who played whom, nor of points."""
+"""Records without meetings or points."""
 _OTHER_WAY: Final[Mapping[str, str]] = {
     "1": "0", "0": "1", "=": "=", "+": "-", "-": "+-", "W": "L", "L": "W", "D": "D", " ": " "
 }  # fmt: skip
@@ -216,20 +216,20 @@ class Player:
     number: int
     name: str
     points: int | None
-    """In 60ths."""
+    """The points in 60ths."""
     rank: int | None
     cells: list[Cell] = field(default_factory=list)
 
 
 @dataclass
 class TrfReport:
-    """What a file says."""
+    """The contents of a file."""
 
     title: str = ""
     game: str = ""
     program: str = ""
     rounds: int = 0
-    """As the file states them; 0: it does not."""
+    """The number that the file states; 0: none."""
     points: Points = Points(PARTS, PARTS // 2, 0, PARTS)  # noqa: RUF009 - never changed
     players: dict[int, Player] = field(default_factory=dict)
     forbidden: list[tuple[int, int]] = field(default_factory=list)
@@ -238,7 +238,7 @@ class TrfReport:
 
     @property
     def played(self) -> int:
-        """How many rounds there are up to the last that has a game: byes can stand in later ones already."""
+        """The number of rounds up to the last that has a game: byes can stand in later ones already."""
         games = [n for each in self.players.values() for n, cell in enumerate(each.cells, 1) if cell.opponent]
         return max(games, default=0)
 
@@ -409,7 +409,7 @@ class _Line:
 
 
 def _check_cells(report: TrfReport) -> None:
-    """Both players of a game say the same of it."""
+    """Raise ``InputError`` unless both players of a game have the same record of it."""
     for player in report.players.values():
         for round_, cell in enumerate(player.cells, 1):
             if not cell.opponent:

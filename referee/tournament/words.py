@@ -106,7 +106,7 @@ def status_lines(state: State, names: Names) -> Iterator[str]:
 
 
 def possible_lines(players: int, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield how many rounds so many can play without meeting twice, and which sizes of tables would give more."""
+    """Yield how many rounds these players can have without a repeat, and which sizes of tables would give more."""
     if players > 1:
         possible = rounds_possible(players, sizes)
         known = f"{possible.reached} are known, more than {possible.ceiling} cannot be"
@@ -229,7 +229,7 @@ def reasons(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -
 
 
 def why_lines(state: State, paired: Pair, names: Names, say: Words = IN_ENGLISH) -> Iterator[str]:
-    """Yield the same as lines of text, each with what it explains."""
+    """Yield the reasons as lines of text, each with its subject."""
     for what, sentences in reasons(state, paired, names, say):
         yield from (f"{what}: {sentence}" for sentence in sentences)
 

@@ -52,7 +52,7 @@ _CARDS: Final = tuple(
     pb.Card(currency=CURRENCY[kind] + 1, value=VALUE[kind])  # type: ignore[arg-type]
     for kind in range(KINDS)
 )
-"""By card: its message, as another one holds it, which takes a copy."""
+"""Messages by card, as another message holds it, which takes a copy."""
 _has: Final = pb.Cell.HasField
 """The method itself: to find it in a message takes as long as to call it."""
 
@@ -165,7 +165,7 @@ _TURNED: Final = (
     pb.TurnedCard(scoring=pb.SCORING_CARD_A),
     pb.TurnedCard(scoring=pb.SCORING_CARD_B),
 )
-"""By card: its message, as another one holds it, which takes a copy."""
+"""Messages by card, as another message holds it, which takes a copy."""
 
 
 class Codec:

@@ -1,4 +1,4 @@
-"""What a game is played with as JSON, for people: its tiles, its dominoes or its sheet."""
+"""The components of a game as JSON, for people: its tiles, its dominoes or its sheet."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _encoded_dominoes(components: DominoSet) -> bytes:
 
 @cache
 def _own_dominoes() -> bytes:
-    """Return the encoding of those that the game has where nobody declares others."""
+    """Return the encoding of the game's own dominoes, which count if none are declared."""
     return _encoded_dominoes(domino_set())
 
 

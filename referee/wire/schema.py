@@ -1,4 +1,4 @@
-"""What strict decode needs to know of a message type, made once for each: its fields, and checks for values.
+"""The data on a message type that strict decode needs, made once for each: its fields, and checks for values.
 
 Knows protobuf's descriptors, and no message in particular.
 """
@@ -84,7 +84,7 @@ def schema_of(message_class: type[Message]) -> Schema:
             if schema.bounded:
                 schema.enums = _enum_check(schema)
                 schema.counts = _count_check(schema)
-        _schemas.update(added)  # last: whoever finds a schema finds it complete
+        _schemas.update(added)  # last: a schema that is found is complete
     return _schemas[descriptor]
 
 

@@ -25,7 +25,7 @@ from referee.wire.schema import (
 )
 
 MAX_BODY_BYTES = 16 * 1024
-"""Most bytes of a body that an author signs, and of what stands inside it."""
+"""Most bytes of a body that an author signs, and of any message inside it."""
 MAX_ENTRY_BYTES = 32 * 1024
 _M = TypeVar("_M", bound=Message)
 
@@ -35,7 +35,7 @@ _SIGNED_32 = {_F.TYPE_INT32, _F.TYPE_ENUM}
 
 
 class MalformedError(ValueError):
-    """Bytes that are not the one encoding of a message: what is wrong, where, and what was expected."""
+    """Bytes that are not the one encoding of a message: the fault, its place, and the expected form."""
 
     def __init__(self, what: str, path: str, offset: int, expected: str) -> None:
         super().__init__(what, path, offset, expected)
@@ -79,7 +79,7 @@ def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BY
 
 
 class _Reader:
-    """What the fast path needs of a class: its own methods, which take longer to find than the schema to check."""
+    """The members of a class that the fast path needs: its methods take longer to find than the schema to check."""
 
     __slots__ = ("bounded", "counts", "discard_unknown", "enums", "parse", "serialize")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 TRUE = 1
-"""The literal of what is a fact; a clause with it is left out, and so is ``FALSE`` in a clause."""
+"""The literal of a fact; a clause with it is left out, and so is ``FALSE`` in a clause."""
 FALSE = -TRUE
 
 
@@ -67,7 +67,7 @@ class Clauses:
     def count(self, literals: Sequence[int], most: int, *, up: bool = True, down: bool = True) -> list[int]:
         """Return literals that say: at least 0, 1, … ``most`` of these are true (Sinz 2005).
 
-        If so many are true, the literal is: only with ``up``. If the literal is true, so many are: only with ``down``.
+        If that many are true, the literal is true: only with ``up``. The reverse holds only with ``down``.
         """
         row = [TRUE] + [FALSE] * most
         for literal in literals:

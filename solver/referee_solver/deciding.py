@@ -1,8 +1,8 @@
-"""Whether anybody but the leader can still end on the first place, whatever is drawn and however everybody plays.
+"""The question whether any seat but the leader can still end on the first place, for every draw and every play.
 
-Each game bounds how far another seat can end ahead of the leader; here the bounds are put together. "However" takes in
-the leader, which may play as badly as the rules allow. A bound may be more than what can be reached, never less: so a
-game that is found decided is decided, and one that is found open may be decided all the same.
+Each game bounds how far another seat can end ahead of the leader; here the bounds are put together. "Every play"
+includes the leader's, as bad as the rules allow. A bound may be more than can be reached, never less: so a game that is
+found decided is decided, and one that is found open may be decided all the same.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Part:
     """One reason for a gap."""
 
     what: str
-    """What the report says: "majorities that seat 1 can still gain"."""
+    """The words of the report: "majorities that seat 1 can still gain"."""
     points: int
-    """Below 0 for what speaks for the leader."""
+    """The points; below 0 if they speak for the leader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,17 @@ class Gap:
     """The most that a seat can end ahead of the leader, in points."""
 
     seat: int
-    """Never the leader."""
+    """The seat; never the leader."""
     most: int
     """The seat's final points less the leader's are never more than this."""
     parts: tuple[Part, ...]
     """They add up to ``most``."""
     loses_ties: bool = False
-    """With equal points, if ``most`` is 0, what breaks ties always puts the leader first."""
+    """True if, with equal points and ``most`` 0, the tie-break always puts the leader first."""
 
     @property
     def is_closed(self) -> bool:
-        """Whether the seat always ends behind the leader."""
+        """True if the seat always ends behind the leader."""
         return self.most < 0 or (self.most == 0 and self.loses_ties)
 
     def __post_init__(self) -> None:
@@ -54,11 +54,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far each other seat can end ahead of the leader."""
+    """The bounds on each other seat's lead over the leader."""
 
     leader: int
     gaps: tuple[Gap, ...]
-    """In the order of seats."""
+    """The gaps in the order of seats."""
 
     @property
     def most(self) -> int:
@@ -67,12 +67,12 @@ class Bounds:
 
     @property
     def are_closed(self) -> bool:
-        """Whether the leader ends alone on the first place."""
+        """True if the leader ends alone on the first place."""
         return all(gap.is_closed for gap in self.gaps)
 
 
 class Decider(Protocol):
-    """What a game's ``deciding`` has: a module of ``referee_solver.<game>``."""
+    """The functions of a game's ``deciding``: a module of ``referee_solver.<game>``."""
 
     def bounds(self, state: Any, leader: int, budget: int) -> Bounds:
         """Return bounds that are sound for every continuation. Less budget means wider gaps, never an error."""
@@ -81,7 +81,8 @@ class Decider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """For every outcome and every legal play of all seats, the leader ends alone on the first place."""
+    """The game is decided: for every outcome and every legal play of all seats, the leader ends alone on the first
+    place."""
 
     leader: int
     bounds: Bounds
@@ -115,8 +116,9 @@ def decide(
 ) -> Decided | Open:
     """Try every seat as the leader, those with the most points first; the budget is for each anew.
 
-    ``out``: seats that have forfeited, and so end behind all others. ``points_off``: by seat, what an arbiter has taken
-    off; none: nothing. Raise ``InputError`` if fewer than two seats can win, or for points of another number of seats.
+    ``out``: seats that have forfeited, and so end behind all others. ``points_off``: points that an arbiter has taken
+    off, by seat; empty: none. Raise ``InputError`` if fewer than two seats can win, or for points of another number of
+    seats.
     """
     seats = [seat for seat in range(state.seats) if seat not in out]
     if len(seats) < 2:

@@ -1,4 +1,4 @@
-"""Checks that clauses have no model, by a DRAT proof. Imports no solver: what one claims need not be believed.
+"""Checks that clauses have no model, by a DRAT proof. Imports no solver: its claims need not be believed.
 
 A proof is a list of clauses to add and to delete (Heule, Hunt and Wetzler 2013). Each that is added must be implied by
 unit propagation (RUP), or else be blocked by resolution on its first literal (RAT); the last one is empty. The proof
@@ -92,13 +92,13 @@ def _steps(proof: str) -> Iterator[tuple[bool, list[int]]]:
 
 
 class _Checker:
-    """Clauses and what follows from them by unit propagation alone."""
+    """Clauses and their consequences by unit propagation alone."""
 
     def __init__(self, variables: int) -> None:
         self.contradiction = False
         self._variables = 0
         self._value: list[int] = [0]
-        """By variable, and by its negation from the end of the list: 1 true, -1 false, 0 unknown."""
+        """The values by variable, and by its negation from the end of the list: 1 true, -1 false, 0 unknown."""
         self._watching: dict[int, list[list[int]]] = {}
         self._trail: list[int] = []
         self._clauses: dict[tuple[int, ...], list[list[int]]] = {}
@@ -135,7 +135,7 @@ class _Checker:
             self.contradiction |= not self._propagate(len(self._trail) - 1)
 
     def delete(self, clause: list[int]) -> None:
-        """Delete a clause. What is a unit by now stays, as in every DRAT checker; deleting only ever weakens."""
+        """Delete a clause. A unit clause stays, as in every DRAT checker; deleting only ever weakens."""
         found = self._clauses.get(tuple(sorted(clause)))
         if not found or any(self._value[literal] > 0 for literal in clause):
             return
@@ -196,7 +196,8 @@ class _Checker:
         del self._trail[mark:]
 
     def _propagate(self, head: int) -> bool:
-        """Return whether there is no contradiction among the clauses, with what is on the trail from ``head`` on."""
+        """Return whether there is no contradiction among the clauses, with the literals on the trail from ``head``
+        on."""
         value, trail, watching = self._value, self._trail, self._watching
         while head < len(trail):
             false = -trail[head]

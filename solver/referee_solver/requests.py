@@ -1,7 +1,7 @@
-"""What a worker answers: from a method of SolverService and its request to its answers. Knows no game.
+"""A worker's answers: from a method of SolverService and its request to its answers. Knows no game.
 
-A question that cannot be answered as it is asked is an ``InputError`` of one line. What takes longer than there is time
-is answered with what was found by then.
+A question that cannot be answered as it is asked is an ``InputError`` of one line. If the time runs out the answer is
+the best result by then.
 """
 
 from __future__ import annotations

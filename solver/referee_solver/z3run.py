@@ -37,7 +37,7 @@ class SolverFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What Z3 says to one question."""
+    """Z3's answer to one question."""
 
     satisfiable: bool
     true: frozenset[str] = frozenset()
@@ -51,9 +51,9 @@ _until = ContextVar("until", default=inf)
 
 @contextmanager
 def fused(seconds: float) -> Iterator[None]:
-    """Let no budget last longer than ``seconds`` inside the block: somebody waits, and not for ever.
+    """Let no budget last longer than ``seconds`` inside the block: a caller waits, and not for ever.
 
-    A fuse, because what is done until then depends on the machine.
+    A fuse, because the work done until then depends on the machine.
     """
     token = _until.set(monotonic() + seconds)
     try:
@@ -70,7 +70,7 @@ def seconds_left() -> float:
 class Budget:
     """Work that may be done, in Z3's unit, for several questions together; and the time for it.
 
-    They have a context of Z3 for themselves: what was asked before in this process changes nothing, so that the same
+    They have a context of Z3 for themselves: earlier questions in this process change nothing, so that the same
     questions take exactly the same work.
     """
 
@@ -82,7 +82,7 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Whether no work or no time is left."""
+        """True if no work or no time is left."""
         return self.left <= 0 or self.seconds_left() <= 0
 
     def seconds_left(self) -> float:
@@ -114,7 +114,7 @@ class Budget:
         except z3.Z3Exception as error:
             raise SolverFailed(f"Z3 failed: {_first_line(error)}") from None
         self.left -= done
-        # What it says of a limit depends on where the limit was met.
+        # The reason for a limit depends on where the limit was met.
         if (
             result == z3.unknown
             and (reason := solver.reason_unknown()) not in _LIMITS
@@ -132,7 +132,7 @@ class Budget:
         if core:
             solver.set("core.minimize", True)
         if model:
-            solver.set("phase_selection", 1)  # true first: what is broken is found at once, not bit by bit
+            solver.set("phase_selection", 1)  # true first: a broken rule is found at once, not bit by bit
         result = self.check(solver, text)
         if result == z3.unknown:
             self.left = 0
@@ -176,7 +176,7 @@ def _first_line(error: z3.Z3Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SmtFile:
-    """A question as SMT-LIB 2 text, and what every correct solver answers: "sat" or "unsat"."""
+    """A question as SMT-LIB 2 text, and the answer of every correct solver: "sat" or "unsat"."""
 
     name: str
     text: str
@@ -185,7 +185,7 @@ class SmtFile:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was found out about a claim."""
+    """The result for a claim."""
 
     claim: Any
     """One of the game's ``claims``."""

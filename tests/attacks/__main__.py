@@ -25,7 +25,7 @@ from tests.log import hostile
 from tests.log.games import Played
 
 PIECES = 64
-"""Of the work on a game, for processes to share."""
+"""Pieces of the work on a game, for processes to share."""
 
 
 def main() -> int:
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def _held(name: str) -> bool:
-    """Whether the audit of the largest such file keeps to its time and memory; tells what it took."""
+    """Return whether the audit of the largest such file keeps to its time and memory; print both."""
     data = hostile.FILES[name](MAX_FILE_BYTES)
     mib = len(data) / (1 << 20)
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def _game(name: str) -> Played:
 
 
 def piece(given: tuple[str, int, int, int]) -> tuple[int, list[str]]:
-    """One of so many pieces of the work on a game: how often it was damaged, and what went wrong."""
+    """Do one piece of the work on a game; return the number of damages, and the faults found."""
     name, piece, number, seed = given
     target = Target(_game(name))
     if name.endswith("at random"):

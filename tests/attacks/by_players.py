@@ -1,4 +1,4 @@
-"""What a player can do whose acts the referee enters, by mistake or in league with it."""
+"""Attacks of a player whose acts the referee enters, by mistake or in league with it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _IDENTITY = bytes([1]) + bytes(31)
 
 
 class _Weak:
-    """What is published of a key that must not be used."""
+    """The public part of a key that must not be used."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
@@ -79,7 +79,7 @@ def with_key(played: Played, key: Signer, code: Code) -> Forgery:
 
 @attack
 def key_of_mixed_order(table: str, played: Played) -> Forgery:
-    """To deny acts later, before whoever's verifier refuses them."""
+    """The player can deny its acts before people whose verifier refuses them."""
     return with_key(played, MixedOrderKey("mixed"), Code.KEY)
 
 
@@ -93,7 +93,7 @@ def identity_key(table: str, played: Played) -> Forgery:
 
 
 def _two_acts(body: bytes) -> bytes:
-    # Of the members of a oneof most programs see the last only.
+    # Most programs see only the last member of a oneof.
     act = log_pb2.Intent.FromString(body)
     name = str(act.WhichOneof("act"))
     act.ClearField("act")
@@ -125,7 +125,7 @@ ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
     "no act": _without_act,
     "no bytes": lambda body: b"",
 }
-"""What becomes of an act's bytes before its author signs them."""
+"""Changes of an act's bytes before its author signs them."""
 
 
 def _last_act(body: Callable[[bytes], bytes]) -> Callable[[str, Played], Forgery]:

@@ -1,6 +1,6 @@
-"""What a referee without scruples can do: it signs every head itself. Of some seats it may know the keys as well.
+"""Attacks of an unscrupulous referee: it signs every head itself. Of some seats it may know the keys as well.
 
-Where "everybody" signs again, all that the case is about is left: the layers before it have nothing to object to.
+Where "everybody" signs again, only the subject of the case is left: the layers before it have nothing to object to.
 """
 
 from __future__ import annotations

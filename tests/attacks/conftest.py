@@ -1,4 +1,4 @@
-"""What a referee logs, as the service's own tests have it."""
+"""A referee's log lines, as the service's own tests have them."""
 
 from tests.server.service.conftest import logged
 

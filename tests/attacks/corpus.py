@@ -26,9 +26,9 @@ class Table:
 
     rules_id: str
     kind: dict[str, Any] = field(default_factory=dict)
-    """As in ``games.game_open``."""
+    """The arguments of ``games.game_open``."""
     acts: int = 100_000
-    """After so many it is aborted."""
+    """The number of acts after which it is aborted."""
 
     def open(self, **other: Any) -> Played:
         """The game before anybody has joined. ``other``: instead of ``kind``."""
@@ -38,7 +38,7 @@ class Table:
         return registered.opened(self.rules_id, **kind)
 
     def play(self, played: Played, seed: int = CHOICES) -> Played:
-        """What was opened, to its end: another course for another seed."""
+        """Play an opened game to its end: another course for another seed."""
         if self.kind.get("recorded"):
             registered.play_with_attempts(played, seed, acts=self.acts)
         else:
@@ -72,7 +72,7 @@ TABLES: dict[str, Table] = {
 
 @cache
 def game(name: str) -> Played:
-    """Made once; nobody may change it."""
+    """Return the game, made once; callers must not change it."""
     return TABLES[name].play(TABLES[name].open())
 
 
@@ -97,11 +97,11 @@ def small_game(rules_id: str) -> Played:
 
 @cache
 def other_course(name: str) -> Played:
-    """The same GameOpen and the same keys, with other choices."""
+    """Return a game with the same GameOpen and the same keys, and other choices."""
     return TABLES[name].play(TABLES[name].open(), CHOICES + 1)
 
 
 @cache
 def other_game(name: str) -> Played:
-    """The same players at the same rules, in another game."""
+    """Return another game of the same players by the same rules."""
     return TABLES[name].play(TABLES[name].open(proofs=log_pb2.PROOF_POLICY_REFUSALS))

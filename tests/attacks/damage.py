@@ -1,4 +1,4 @@
-"""Damage that needs no thought: any bit, any cut, any length of a file. Never COMPLETE; cuts and damage told apart."""
+"""Damage that needs no thought: any bit, any cut, any length of a file. Never COMPLETE; cuts and damage differ."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Target:
             self.ends.append(self.ends[-1] + len(frame))
 
     def entries_before(self, at: int) -> int:
-        """Whole entries up to this byte."""
+        """Return whole entries up to this byte."""
         return max(0, min(len(self.played.entries), sum(end <= at for end in self.ends) - 2))
 
     def flip(self, bit: int) -> None:
-        """Turns one bit over: damage, at the entry that was hit. Raises ``Wrong``."""
+        """Turn one bit over: damage, at the entry that was hit. Raises ``Wrong``."""
         data = bytearray(self.data)
         data[bit // 8] ^= 1 << bit % 8
         report = self.played.audit(bytes(data))
@@ -43,7 +43,7 @@ class Target:
             raise Wrong(f"bit {bit} turned over: {found}; expected FRAME at entry {entry}")
 
     def cut(self, size: int) -> None:
-        """Keeps so many bytes: a prefix, torn where a frame is. Raises ``Wrong``."""
+        """Keep the first ``size`` bytes: a prefix, torn where a frame is. Raises ``Wrong``."""
         report = self.played.audit(self.data[:size])
         self._hold(report, Verdict.PREFIX, f"cut at {size}")
         codes = {finding.code for finding in report.findings}
@@ -54,7 +54,7 @@ class Target:
             raise Wrong(f"cut at {size}: {report.entries} entries, expected {self.entries_before(size)}")
 
     def lengthen(self, frame: int, length: int) -> None:
-        """Gives a frame another length: damage, though the rest may look like a torn tail. Raises ``Wrong``."""
+        """Give a frame another length: damage, though the rest may look like a torn tail. Raises ``Wrong``."""
         at = self.ends[frame]
         data = self.data[:at] + length.to_bytes(4, "big") + self.data[at + 4 :]
         if data != self.data:
@@ -79,7 +79,7 @@ class Target:
     # --- all that there is to try -----------------------------------------------------------------------
 
     def everything(self) -> Iterator[Callable[[], None]]:
-        """Every flip, every cut, every length and every splice."""
+        """Yield every flip, every cut, every length and every splice."""
         yield from (partial(self.flip, bit) for bit in range(len(self.data) * 8))
         yield from (partial(self.cut, size) for size in range(len(self.data)))
         yield from self.lengths()
@@ -95,7 +95,7 @@ class Target:
                 yield partial(self.lengthen, frame, length)
 
     def splices(self) -> Iterator[Callable[[], None]]:
-        """Each frame dropped, each doubled, each two neighbours swapped; with and without an END that fits."""
+        """Yield each frame dropped, each doubled, each two neighbours swapped; with and without an END that fits."""
         own = list(range(len(self.ends) - 1))
         for i in own:
             changed = [own[:i] + own[i + 1 :], own[: i + 1] + own[i:]]

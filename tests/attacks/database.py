@@ -1,4 +1,4 @@
-"""Attacks by somebody who can write to the database."""
+"""Attacks by a person with write access to the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attackers make files with: their own keys, those they know, and everything that needs none."""
+"""The tools of attackers: their own keys, those they know, and everything that needs none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FORGER = key("forger")
 
 
 class Public(Protocol):
-    """What others know of a key."""
+    """The public part of a key."""
 
     @property
     def raw(self) -> bytes: ...
@@ -68,7 +68,7 @@ def against_rules(data: bytes, code: Code, entry: int | None) -> Forgery:
 
 @dataclass(frozen=True)
 class Attack:
-    """Who does what to a game. ``make`` gives None where the game has nothing to do it to."""
+    """An attack on a game, and its author. ``make`` gives None for a game without a target for it."""
 
     actor: str
     make: Callable[[str, Played], Forgery | None]
@@ -83,7 +83,7 @@ class Attacks(dict[str, Attack]):
     """By name."""
 
     def by(self, actor: str) -> Callable[[Callable[[str, Played], Forgery | None]], None]:
-        """Takes a function in; its docstring's first line says what is done, its name names the attack."""
+        """Take a function in; its docstring's first line says what is done, its name names the attack."""
 
         def add(make: Callable[[str, Played], Forgery | None]) -> None:
             name = make.__name__.replace("_", " ")
@@ -98,12 +98,12 @@ class Attacks(dict[str, Attack]):
 
 
 def events(played: Played, *kinds: str) -> list[int]:
-    """Indices of the entries with such events."""
+    """Return indices of the entries with such events."""
     return [i for i, entry in enumerate(evil.entries(played)) if entry.WhichOneof("event") in kinds]
 
 
 def acts(played: Played, *kinds: str) -> list[int]:
-    """Indices of the entries with such acts that were accepted."""
+    """Return indices of the entries with such acts that were accepted."""
     return [i for i in events(played, "signed") if act_in(evil.entries(played)[i]).WhichOneof("act") in kinds]
 
 
@@ -120,7 +120,7 @@ def put_act(entry: log_pb2.Entry, act: log_pb2.Intent) -> None:
 
 
 def split(a: Played, b: Played) -> int:
-    """The first entry in which two histories differ."""
+    """Return the first entry in which two histories differ."""
     return next(i for i, (x, y) in enumerate(zip(a.entries, b.entries, strict=False)) if x != y)
 
 
@@ -134,7 +134,7 @@ def relinked(
     keys: Mapping[int, Signer] | None = None,
     bodies: Mapping[int, Callable[[bytes], bytes]] | None = None,
 ) -> list[bytes]:
-    """A chain that holds; every author signs again for the new place, but in the entries ``forged``.
+    """Return a chain that holds; every author signs again for the new place, but in the entries ``forged``.
 
     There somebody signs who does not have the author's key, and gives the author's key id. ``keys``: of seats that
     sign with another than theirs. ``bodies``: what becomes of an intent's bytes in such an entry before it is signed.
@@ -160,14 +160,14 @@ def relinked(
 
 
 def edited(played: Played, edit: Callable[[list[log_pb2.Entry]], object], *, forged: Container[int] = ()) -> bytes:
-    """The file after an edit of its entries: players and referee sign for it, but for the entries ``forged``."""
+    """Return the file after an edit of its entries: players and referee sign for it, but for the entries ``forged``."""
     entries = evil.entries(played)
     edit(entries)
     return evil.signed_file(played, relinked(entries, forged=forged))
 
 
 def reopened(played: Played, change: Callable[[log_pb2.GameOpen], object], *, header: bytes | None = None) -> bytes:
-    """The file after a change of GameOpen: another game, that everybody signs for."""
+    """Return the file after a change of GameOpen: another game, that everybody signs for."""
     entries = evil.entries(played)
     opened = log_pb2.GameOpen.FromString(entries[0].open)
     change(opened)
@@ -181,7 +181,7 @@ def reopened(played: Played, change: Callable[[log_pb2.GameOpen], object], *, he
 
 
 def under_header(played: Played, header: bytes) -> bytes:
-    """The same file with another header."""
+    """Return the file with another header."""
     return replace(played, header=header).file()
 
 
@@ -197,7 +197,7 @@ def with_payload(frame: bytes, new: bytes) -> bytes:
 
 
 def place_of(frames: list[bytes], kind: FrameType) -> int:
-    """Of the last frame of the type."""
+    """Return the place of the last frame of the type."""
     return max(i for i, frame in enumerate(frames) if frame[4] == kind)
 
 
@@ -209,6 +209,6 @@ def with_note(played: Played, note: bytes) -> bytes:
 
 
 def raw_frame(kind: int, data: bytes) -> bytes:
-    """A frame of whatever type and length."""
+    """Return a frame of whatever type and length."""
     body = len(data).to_bytes(4, "big") + bytes([kind]) + data
     return body + crc32(body).to_bytes(4, "big")

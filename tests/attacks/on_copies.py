@@ -1,4 +1,4 @@
-"""What somebody can do who holds a copy of a file and no key. Every byte of it: ``damage``."""
+"""Attacks of a person who holds a copy of a file and no key. Every byte of it: ``damage``."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def another_magic(table: str, played: Played) -> Forgery:
 
 @attack
 def line_ends_converted(table: str, played: Played) -> Forgery:
-    """As a transfer in text mode does it."""
+    """A transfer in text mode converts them."""
     return corrupt(played.file().replace(b"\r\n", b"\n"), Code.FRAME, 0)
 
 
@@ -104,7 +104,7 @@ def line_ends_converted(table: str, played: Played) -> Forgery:
 
 @attack
 def torn_in_a_frame(table: str, played: Played) -> Forgery:
-    """As an interrupted copy leaves it."""
+    """An interrupted copy ends so."""
     at = len(played.entries) // 2
     frames = evil.frames(played.file())
     cut = whole([*frames[: at + 1], frames[at + 1][:-3]])
@@ -223,7 +223,7 @@ def entries_of_another_game(table: str, played: Played) -> Forgery:
 
 @attack
 def entry_of_another_course(table: str, played: Played) -> Forgery | None:
-    """Of a history of the same game that the referee signed as well: two copies are mixed."""
+    """The other history is of the same game and signed by the referee as well: two copies are mixed."""
     other = other_course(table)
     at = split(played, other)
     leaves = [*played.entries[:at], other.entries[at], *played.entries[at + 1 :]]
@@ -232,7 +232,7 @@ def entry_of_another_course(table: str, played: Played) -> Forgery | None:
 
 @attack
 def unknown_critical_frame(table: str, played: Played) -> Forgery:
-    """Nobody can say what it means."""
+    """Its meaning is unknown."""
     frames = evil.frames(played.file())
     unknown = raw_frame(0x7F, b"x")
     return corrupt(evil.ended([*frames[:-1], unknown, frames[-1]]), Code.FRAME, len(played.entries))
@@ -270,7 +270,7 @@ def more_old_checkpoints_than_entries(table: str, played: Played) -> Forgery:
 
 @attack
 def long_frame_that_may_be_skipped(table: str, played: Played) -> Forgery:
-    """Of 64 KiB and a byte."""
+    """It has 64 KiB and a byte."""
     frames = evil.frames(played.file())
     return corrupt(whole([frames[0], raw_frame(0x9C, bytes(64 * 1024 + 1)), *frames[1:]]), Code.FRAME, 0)
 
@@ -310,7 +310,7 @@ def signature_line_stripped(table: str, played: Played) -> Forgery:
 
 @attack
 def signature_line_doubled(table: str, played: Played) -> Forgery:
-    """The same line twice."""
+    """One line stands there twice."""
     note = played.notes[-1]
     return corrupt(with_note(played, note + note[note.index(b"\n\n") + 2 :]), Code.NOTE, None)
 
@@ -365,7 +365,7 @@ def entry_that_decodes_to_the_same(table: str, played: Played) -> Forgery:
 
 @attack
 def an_older_file_against_a_receipt(table: str, played: Played) -> Forgery:
-    """The file as it was some entries ago, to somebody who was given a later checkpoint."""
+    """The file as it was some entries ago, for the holder of a later checkpoint."""
     size = len(played.entries) - 2
     data = build_file(played.header, played.entries[:size], played.notes[size - 1])
     receipts = (played.notes[-1],)

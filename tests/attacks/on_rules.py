@@ -1,6 +1,6 @@
-"""What a referee without scruples can do to the game itself: its terms, its deck, its rules, its result.
+"""Attacks of an unscrupulous referee on the game itself: its terms, its deck, its rules, its result.
 
-Everybody signs again here, so that the layers before it have nothing to object to.
+All sign again here, so that the layers before it have nothing to object to.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ def header_swapped(table: str, played: Played) -> Forgery:
 
 @attack
 def later_format(table: str, played: Played) -> Forgery:
-    """Version 2 in GameOpen, whose meaning nobody knows."""
+    """GameOpen has version 2, whose meaning is unknown."""
     data = reopened(played, lambda opened: setattr(opened, "format_version", 2))
     return Forgery(data, Verdict.UNSUPPORTED, Code.UNSUPPORTED, 0)
 
 
 @attack
 def short_nonce(table: str, played: Played) -> Forgery:
-    """Of 15 bytes."""
+    """The nonce has 15 bytes."""
     return corrupt(reopened(played, lambda opened: setattr(opened, "nonce", bytes(15))), Code.MALFORMED, 0)
 
 
@@ -110,7 +110,7 @@ def game_open_of_17_kib(table: str, played: Played) -> Forgery:
 
 @attack
 def entry_with_an_unknown_field(table: str, played: Played) -> Forgery:
-    """What it says is for those who know it."""
+    """The field's meaning is unknown to others."""
     leaves = [*played.entries[:-1], played.entries[-1] + b"\xf8\x07\x01"]
     return corrupt(evil.signed_file(played, leaves), Code.MALFORMED, len(leaves) - 1)
 
@@ -142,7 +142,7 @@ def r_chosen_after_the_reveals(table: str, played: Played) -> Forgery | None:
 
 @attack
 def r_withheld(table: str, played: Played) -> Forgery | None:
-    """The game is over and closed, and nobody can recompute the deck."""
+    """The game is over and closed, and the deck cannot be recomputed."""
     if not events(played, "disclose"):
         return None
     data = evil.signed_file(played, played.entries[:-1])
@@ -260,7 +260,7 @@ def result_denied(table: str, played: Played) -> Forgery | None:
 
 @attack
 def early_result(table: str, played: Played) -> Forgery | None:
-    """The game goes on by its rules; the referee ends it with points."""
+    """By its rules the game continues; the referee ends it with points."""
     at = events(played, "end")[0]
     if evil.entries(played)[at].end.scores:
         return None

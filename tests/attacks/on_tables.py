@@ -1,7 +1,7 @@
-"""What a referee, an arbiter or a scribe can do against the rules of the table: time, forfeits, protests, rulings.
+"""Attacks of a referee, an arbiter or a scribe on the rules of the table: time, forfeits, protests, rulings.
 
-On games of their own, of the same rules as the table's: dealt ones are ``contested``, declared ones ``corrected``.
-Everybody signs again, so that nothing but the rules of the table is left to object.
+The games are by the same rules as the table's: dealt ones are ``contested``, declared ones ``corrected``. All sign
+again, so that nothing but the rules of the table is left to object.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def flag_a_millisecond_early(table: str, played: Played) -> Forgery | None:
 
 @by_referee
 def flag_without_the_network(table: str, played: Played) -> Forgery | None:
-    """What the terms allow for the network is charged to the seat."""
+    """The seat is charged for what the terms allow for the network."""
 
     def slow(entry: log_pb2.Entry) -> None:
         entry.charged_ms += entry.lag_ms
@@ -175,7 +175,7 @@ def another_stand_in(table: str, played: Played) -> Forgery | None:
 
 @by_referee
 def result_before_the_time_to_protest(table: str, played: Played) -> Forgery | None:
-    """A millisecond before nobody could protest any more."""
+    """A protest was possible for another millisecond."""
 
     def early(entry: log_pb2.Entry) -> None:
         entry.referee_ms -= 1
@@ -185,7 +185,7 @@ def result_before_the_time_to_protest(table: str, played: Played) -> Forgery | N
 
 @by_referee
 def open_protest_ignored(table: str, played: Played) -> Forgery | None:
-    """The result is entered while nobody has ruled on a protest."""
+    """The result is entered before a ruling on a protest."""
     game = corrected(table)
     if game is None:
         return None
@@ -198,7 +198,7 @@ def open_protest_ignored(table: str, played: Played) -> Forgery | None:
 
 @by_referee
 def ending_that_nobody_brought_about(table: str, played: Played) -> Forgery | None:
-    """A flag ends a game that goes on."""
+    """A flag ends a game that has not ended."""
     game = contested(table)
     if game is None:
         return None
@@ -320,7 +320,7 @@ def protest_ruled_on_twice(table: str, played: Played) -> Forgery | None:
     return inserted(game, lambda _: ruling_at(game, "set_clock"), log_pb2.Intent(arbiter=1, rule=rule))
 
 
-# --- by a scribe, and by whoever has a copy -----------------------------------------------------------------------
+# --- by a scribe, and by the holder of a copy ---------------------------------------------------------------------
 
 
 @by_scribe

@@ -1,4 +1,4 @@
-"""What gets through when a protection is taken away."""
+"""The attacks that succeed when a protection is taken away."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Removal:
     """Attacks that another protection notices, and the layer that then decides."""
 
     def row(self) -> str:
-        """Of the table in docs/security.md."""
+        """Return its row of the table in docs/security.md."""
         doubled = [f"{attack} ({layer})" for attack, layer in self.doubled]
         what = (PROTECTIONS[self.protection].__doc__ or "").rstrip(".")
         return f"| {self.protection} | {what} | {', '.join(self.through) or 'nothing'} | {', '.join(doubled) or '-'} |"
@@ -39,7 +39,7 @@ class Removal:
 
 @cache
 def forgeries() -> dict[str, tuple[str, Forgery, tuple[object, ...]]]:
-    """Each attack once: on which game, the file, and what the whole auditor says."""
+    """Return each attack once: on which game, the file, and what the whole auditor says."""
     found = {}
     for name, attack in ATTACKS.items():
         table, forgery = next((t, f) for t in _ORDER if (f := attack(t, game(t))) is not None)
@@ -59,7 +59,7 @@ def _weight(verdict: Verdict) -> int:
 
 @contextmanager
 def taken_away(protection: str) -> Iterator[None]:
-    """The auditor without it, and with nothing remembered of before; afterwards the other way round."""
+    """Take the protection from the auditor, with nothing remembered from before; put it back in the end."""
     with pytest.MonkeyPatch.context() as patch:
         PROTECTIONS[protection](patch)
         _forget()
@@ -91,7 +91,7 @@ def without(protection: str) -> Removal:
 
 
 def honest_games_broken(protection: str) -> list[str]:
-    """What is wrong with good games if the protection is gone: nothing, if only that is gone."""
+    """Return the good games that fail without the protection: none, if only that is gone."""
     with taken_away(protection):
         # Without attempts, as these are judged by the rules and would be none without them.
         names = ["toy, declared", "alhambra, declared"]

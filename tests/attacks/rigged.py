@@ -34,7 +34,7 @@ class _Stacked:
 
 @cache
 def stacked(table: str, r: bytes = games.seed("a deck that the referee likes")) -> Played | None:
-    """A dealt game from the deck of this r; disclosed is the one that was committed to."""
+    """Return a dealt game from the deck of this r; disclosed is the one that was committed to."""
     played = TABLES[table].open()
     record = played.record
     if not record.game.deal.is_dealt:
@@ -47,7 +47,7 @@ def stacked(table: str, r: bytes = games.seed("a deck that the referee likes")) 
 
 @cache
 def misruled(table: str) -> tuple[Played, int] | None:
-    """A game with a move against the rules in it, ended after that, and the move's entry."""
+    """Return a game with a move against the rules in it, ended after that, and the move's entry."""
     played = TABLES[table].open()
     join_and_reveal(played)
     course: Any = played.record.game
@@ -72,7 +72,7 @@ def misruled(table: str) -> tuple[Played, int] | None:
 
 
 def _can_be_applied(state: Any, move: Any) -> bool:
-    """Whether the engine stands what its ``check`` forbids."""
+    """Return True if the engine can apply a move that its ``check`` forbids."""
     after = deepcopy(state)
     try:
         after.apply(move)

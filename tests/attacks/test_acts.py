@@ -51,7 +51,7 @@ def refused(played: Played, signed: SignedIntent) -> LogError:
 
 
 def good(played: Played, **place: Any) -> SignedIntent:
-    """A legal move of the seat on turn."""
+    """Return a legal move of the seat on turn."""
     course = played.record.game
     (awaited,) = course.position.pending()
     assert isinstance(awaited, Decision)
@@ -113,7 +113,7 @@ def signed_by_the_referee(played: Played) -> SignedIntent:
 
 
 def signed_without_its_type(played: Played) -> SignedIntent:
-    """The bare body, as some other protocol might have one sign it."""
+    """Return the bare body, as some other protocol might have one sign it."""
     move = good(played)
     return move._replace(signature=seat_key(on_turn(move)).sign(move.intent))
 
@@ -185,7 +185,7 @@ def test_a_reveal_that_opens_nothing() -> None:
 
 
 def test_no_signature_is_good_for_another_purpose() -> None:
-    """One key for everything, which nobody should have: neither text nor act passes for the other."""
+    """One key signs everything, against all advice: neither text nor act passes for the other."""
     played = in_play("alhambra")
     own = key("referee")
     move = good(played).intent

@@ -69,7 +69,7 @@ def test_an_auditor_that_overlooks_damage_is_told() -> None:
 
 @needs_source
 def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As ``make attack`` does it: nothing is left out, and what is overlooked comes back with its number."""
+    """``make attack`` cuts so: nothing is left out, and an overlooked damage comes back with its number."""
     target = Target(small_game("rollwrite"))
     everything = list(target.everything())
     monkeypatch.setattr(Target, "everything", lambda self: iter(everything[::50]))
@@ -88,7 +88,7 @@ def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", ["flipped bit", "tail cut", "tail cut against a receipt", "fork", "game invented"])
 def test_exit_codes(name: str, tmp_path: Path) -> None:
-    """As ``referee audit`` gives them to whoever runs it."""
+    """``referee audit`` exits with them."""
     table = "kingdomino, dealt"
     forgery = ATTACKS[name](table, game(table))
     assert forgery is not None

@@ -1,4 +1,4 @@
-"""What whoever has the database can do to it: the game stands still and is named, and nothing is signed on top of it.
+"""Attacks with access to the database: the game stands still and is named, and nothing is signed on top of it.
 
 Set back to an older copy, another history of the same length, two referees on one: tests/server/service/test_marks.py.
 """
@@ -38,7 +38,7 @@ async def test_what_was_done_to_a_game_is_noticed(attack: Attack, tmp_path: Path
         moved(play, client)
         assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))).reason == "SET_ASIDE"
         assert act is not None
-        # Tokens of a game that is not there are nobody's.
+        # Tokens of a game that is not there belong to no seat.
         assert (await refused(play.submit(*act))).reason in ("SET_ASIDE", "UNAUTHENTICATED")
         assert "set aside" in logged.getvalue()
         assert play.id in logged.getvalue()
@@ -64,7 +64,7 @@ async def _watched(client: Client, play: Play, size: int) -> AsyncIterator[bytes
 
 
 async def _sent_again(client: Client, play: Play, _: int) -> AsyncIterator[bytes]:
-    """The first answer to an act."""
+    """Yield the first answer to an act."""
     request, token, _response = play.sent[3]
     yield (await client.games.SubmitIntent(request, metadata=bearer(token))).accepted.checkpoint
 
@@ -89,7 +89,7 @@ class Asked:
 
 @asynccontextmanager
 async def asked(state: str, data: Path, part: Part) -> AsyncIterator[tuple[Server, Client, Play, list[Asked]]]:
-    """A referee with games in that state; the first is left alone."""
+    """Yield a referee with games in that state; the first is left alone."""
     ways = [_log, _watched, *([_sent_again] if state == "in play" else [])]
     cases = [(attack, way) for attack in [*CASES, a_signature_edited] for way in ways]
     cases.remove((a_signature_edited, _log))  # no checkpoint from the middle goes into a file
@@ -118,7 +118,7 @@ async def asked(state: str, data: Path, part: Part) -> AsyncIterator[tuple[Serve
 async def test_what_the_referee_did_not_write_is_not_served(
     state: str, part: Part, tmp_path: Path, logged: StringIO
 ) -> None:
-    """Changed by another process while the referee runs: who asks is told so, after nothing that is false."""
+    """Another process changes it while the referee runs: a caller gets an error, and nothing false before it."""
     async with asked(state, tmp_path / "data", part) as (server, client, well, games):
         for number, game in enumerate(games, start=2):
             with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
@@ -130,7 +130,7 @@ async def test_what_the_referee_did_not_write_is_not_served(
             except grpc.aio.AioRpcError as error:
                 reason = refusal(error).reason
             what = (game.attack.__name__, game.way.__name__)
-            # Tokens of a game that is not there are nobody's.
+            # Tokens of a game that is not there belong to no seat.
             assert reason == "SET_ASIDE" or what == ("deleted_altogether", "_sent_again"), what
             assert served == game.served[: len(served)], what
             if reason == "SET_ASIDE":
@@ -146,7 +146,7 @@ async def test_what_the_referee_did_not_write_is_not_served(
 
 @pytest.mark.parametrize("way", [_watched, _sent_again], ids=lambda way: way.__name__)
 async def test_a_checkpoint_that_was_edited_while_nobody_ran_is_not_served(way: Way, tmp_path: Path) -> None:
-    """The game is there, as its last one is good; who asks for another one is told."""
+    """The game is there, as its last checkpoint is good; a call for another one gets an error."""
     async with running(tmp_path / "data") as (_, client):
         play = await client.play()
         await play.steps(6)

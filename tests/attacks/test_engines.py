@@ -1,4 +1,4 @@
-"""Moves and outcomes that nobody would make, in positions of whole games: judged, and no engine fails over any."""
+"""Absurd moves and outcomes, in positions of whole games: judged, and no engine fails over any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BYTES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 24, 127, 255)
 
 
 def events(played: Played) -> list[tuple[str, bytes]]:
-    """Every move and every outcome of the game, encoded."""
+    """Return every move and every outcome of the game, encoded."""
     found = []
     for data in played.entries:
         entry = decode_entry(data)

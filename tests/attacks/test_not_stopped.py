@@ -1,4 +1,4 @@
-"""What an audit cannot see, as docs/security.md says: were one of these noticed one day, the page would be wrong."""
+"""Attacks that an audit cannot see, as docs/security.md lists them: were one noticed, the page would be wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = list(TABLES)
 
 @pytest.mark.parametrize("table", NAMES)
 def test_a_game_that_never_took_place(table: str) -> None:
-    """Complete, with nothing but keys that declare themselves: only who pins one can tell."""
+    """Complete, with nothing but keys that declare themselves: only a pinned key shows it."""
     played = game(table)
     data, _ = taken_over(played, {seat: games.key(f"invented {seat}") for seat in range(4)})
     report = played.audit(data)
@@ -38,7 +38,7 @@ def test_two_histories_each_by_itself(table: str) -> None:
 
 @pytest.mark.parametrize("table", NAMES)
 def test_entries_after_the_last_act(table: str) -> None:
-    """The referee's own, with other times: only a receipt of the first version tells."""
+    """The referee's own, with other times: only a receipt of the first version shows it."""
     played = game(table)
     entries = evil.entries(played)
     entries[-1].referee_ms += 60_000

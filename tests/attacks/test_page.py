@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "security.md").read_text()
 
 @cache
 def functions_of(path: Path) -> set[str]:
-    """Names of its test functions."""
+    """Return names of its test functions."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     return {node.name for node in ast.parse(path.read_text()).body if isinstance(node, kinds)}
 

@@ -1,4 +1,4 @@
-"""What a hostile file cannot make the auditor do: open anything, ask anybody, start anything, or take much memory."""
+"""Attacks of a hostile file that the auditor withstands: to open, ask or start anything, or take much memory."""
 
 from __future__ import annotations
 

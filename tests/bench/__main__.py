@@ -75,7 +75,7 @@ SECTIONS = {
 
 
 def main(words: list[str]) -> None:
-    """Takes every figure in turn."""
+    """Take every figure in turn."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure.")
     parser.add_argument(
         "sections", nargs="*", metavar="section", help=f"one of {', '.join(SECTIONS)}; without any, all"

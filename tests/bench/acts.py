@@ -52,7 +52,7 @@ def pin(pid: int, processor: int) -> None:
 
 
 def processor_s(pid: int) -> float:
-    """Seconds of processor time of a process."""
+    """Return seconds of processor time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -69,7 +69,7 @@ class Running:
 async def running(
     *command: str, on: tuple[int, int] | None = None, env: Mapping[str, str] | None = None
 ) -> AsyncIterator[Running]:
-    """A server on the first processor, and us on the last; or ``on`` these. It may be killed."""
+    """Yield a server on the first processor, and us on the last; or ``on`` these. It may be killed."""
     server, client = on or (PROCESSORS[0], PROCESSORS[-1])
     with TemporaryFile() as said:
         process = await asyncio.create_subprocess_exec(
@@ -96,7 +96,7 @@ Script = tuple[tuple[bool, bytes], ...]
 
 @lru_cache
 def script(seed: int, seats: int = SEATS) -> Script:
-    """A random game."""
+    """Return a random game."""
     rng, game, codec = random.Random(seed), registry.get("alhambra"), codec_of("alhambra", 2)
     components = codec.decode_components(codec.encode_components(None))
     state, dealer = game.new(seats), game.dealer(seats, None, None, Shuffler(rng))
@@ -150,7 +150,7 @@ async def opened(
     seats: int = SEATS,
     terms: log_pb2.Terms | None = None,
 ) -> Desk:
-    """A new game, with nothing entered."""
+    """Return a new game, with nothing entered."""
     response = await stub.CreateGame(
         pb.CreateGameRequest(
             rules_id="alhambra",
@@ -237,7 +237,7 @@ Client = Stream | Calls | Echoes
 
 
 async def rate(clients: list[Client], times: int) -> float:
-    """How many a second all clients together get done, each so many times, one after the other."""
+    """Return the acts a second of all clients together, ``times`` each, one after the other."""
 
     async def work(client: Client) -> None:
         for _ in range(times):
@@ -249,7 +249,7 @@ async def rate(clients: list[Client], times: int) -> float:
 
 
 def message_for_composite() -> bytes:
-    """As long as an act."""
+    """Return a signed message as long as an act."""
     key = SigningKey.generate()
     return bytes(key.verify_key) + (signed := key.sign(bytes(230))).signature + signed.message
 

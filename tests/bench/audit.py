@@ -59,13 +59,13 @@ def _signatures(name: str, played: Played, *, seats: int, target: float) -> Figu
 
 
 def _memory() -> Figure:
-    """Of a log of a hundred entries and of one with forty times as many: what the auditor has at the most."""
+    """Return the ratio of the auditor's peaks for a log of a hundred entries and one with forty times as many."""
     peaks = [_peak(_long(entries)) for entries in (100, 4000)]
     return Figure("audit of 4,000 entries of that of 100: memory", peaks[1] / peaks[0], at_most=1.2)
 
 
 def _long(entries: int) -> bytes:
-    """A game in which a seat tries again and again what it may not."""
+    """Return a game in which a seat tries again and again what it may not."""
     played = registered.opened("kingdomino", seats=2, recorded=True)
     join_and_reveal(played)
     while len(played.entries) < entries:

@@ -28,11 +28,11 @@ class Audited:
     """Seconds from the click to the verdict."""
 
     first: float
-    """Of a browser that was never here."""
+    """The seconds of a browser that was never here."""
     again: float
-    """Of the next file, on the same page."""
+    """The seconds of the next file, on the same page."""
     next_day: float
-    """Of a page that is opened anew, in a browser that was here before."""
+    """The seconds of a page that is opened anew, in a browser that was here before."""
 
 
 _CLICKED = """async () => {

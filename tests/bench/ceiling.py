@@ -1,6 +1,7 @@
-"""What would lift the ceiling: referees that leave one thing out, beside one that does everything; and two of them.
+"""The ceiling's parts: referees that each leave one thing out, beside one that does everything; and two of them.
 
-What is left out is what an act costs at most there, and what the best idea about it could gain at most.
+The difference is the most that the missing part costs of an act there, and the most that the best idea about it could
+gain.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ async def streams_at(stack: AsyncExitStack, address: str, folder: str, games: in
 
 
 async def without() -> list[Figure]:
-    """Acts a second of each referee, against the one that leaves out nothing."""
+    """Return acts a second of each referee, against the one that leaves out nothing."""
     async with AsyncExitStack() as stack:
         tables: dict[str, list[Stream]] = {}
         for name, patch in LEFT_OUT.items():
@@ -91,7 +92,7 @@ async def without() -> list[Figure]:
 
 
 async def load(processor: int, folder: str, games: int) -> None:
-    """In a process of its own, on one processor with its referee: prints acts a second when it is told to begin."""
+    """Load a referee from a process of its own, on the same processor: print acts a second on the command to begin."""
     async with AsyncExitStack() as stack:
         command = (REFEREE, "serve", "--listen", "127.0.0.1:0", "--data", folder)
         server = await stack.enter_async_context(running(*command, on=(processor, processor)))
@@ -140,7 +141,7 @@ async def _alone() -> float:
 
 
 def figures() -> Iterator[Figure]:
-    """All of them; the floor is a referee that does everything."""
+    """Yield all of them; the floor is a referee that does everything."""
     yield from asyncio.run(without())
     yield processes()
 

@@ -49,7 +49,7 @@ def claims(seeds: range) -> Iterator[StepClaim]:
 
 
 def figures(seeds: range = SEEDS) -> Iterator[Figure]:
-    """The proof of each claim, beside bare Z3; and the check of each certificate, without a solver."""
+    """Yield the proof of each claim, beside bare Z3; and the check of each certificate, without a solver."""
     asked = list(claims(seeds))
     questions = [[file.text for file in prove(claim, smt_lib=True).smt_lib] for claim in asked]
     proving, bare, checking = [], [], []
@@ -76,7 +76,7 @@ def _ask(texts: Sequence[str]) -> None:
 
 
 def _ms(work: Callable[[], object], times: int = 1) -> float:
-    """Milliseconds of processor time; several times where the clock is too coarse for once."""
+    """Return milliseconds of processor time; several times where the clock is too coarse for once."""
     start = process_time()
     for _ in range(times):
         work()
@@ -84,5 +84,5 @@ def _ms(work: Callable[[], object], times: int = 1) -> float:
 
 
 def _p99(values: Sequence[float]) -> float:
-    """The value that 99 of 100 do not exceed."""
+    """Return the value that 99 of 100 do not exceed."""
     return sorted(values)[min(len(values) - 1, int(0.99 * len(values)))]

@@ -22,7 +22,7 @@ from tests.bench.measure import Figure
 
 RUNS = 9
 TARGETS = {"alhambra: random": 3.0, "kingdomino: random complete": 3.0, "rollwrite: random": 2.5}
-"""Of whole games, by the beginning of a figure's name, against the rules from before anything was compiled."""
+"""Targets of whole games, by the beginning of a figure's name, against the rules from before anything was compiled."""
 PART = 1.5
 
 _WORKER = """

@@ -39,7 +39,7 @@ OPTIONS = alhambra_pb2.Options(max_turns=10_000).SerializeToString(deterministic
 
 @lru_cache
 def endless() -> tuple[tuple[bool, bytes], ...]:
-    """A game in which, after some ordinary turns, everybody rebuilds to its end: one entry an act."""
+    """Return a game in which, after some ordinary turns, everybody rebuilds to its end: one entry an act."""
     rng, game, codec = random.Random(5), registry.get("alhambra"), codec_of("alhambra", 2)
     components = codec.decode_components(codec.encode_components(None))
     options = codec.decode_options(OPTIONS)
@@ -61,13 +61,13 @@ def endless() -> tuple[tuple[bool, bytes], ...]:
 
 
 def memory(pid: int) -> int:
-    """Bytes that a process has in memory."""
+    """Return bytes that a process has in memory."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
 
 
 @asynccontextmanager
 async def referee() -> AsyncIterator[tuple[int, str, str]]:
-    """A referee's process, its address and its organiser's token."""
+    """Yield a referee's process, its address and its organiser's token."""
     with TemporaryDirectory() as folder:
         async with running(REFEREE, "serve", "--listen", "127.0.0.1:0", "--data", folder) as server:
             yield server.pid, server.address, (Path(folder) / "organiser.token").read_text().strip()
@@ -124,7 +124,7 @@ async def long_game() -> list[Figure]:
 
 
 async def watch(address: str, game_id: str) -> None:
-    """In a process of its own: prints when which commit came to each of many watchers, once it is told to stop."""
+    """Watch in a process of its own: on the command to stop, print when which commit came to each of many watchers."""
     seen: list[tuple[int, float]] = []
 
     async def one(stub: pb_grpc.GameServiceAsyncStub) -> None:
@@ -145,7 +145,7 @@ async def watch(address: str, game_id: str) -> None:
 
 
 async def paced(stream: Stream, sent: dict[int, float], events: int, per_s: float) -> float:
-    """The median of an act's way there and back, at so many acts a second; ``sent``: when each was sent, by entry."""
+    """Return the median round trip of an act, at ``per_s`` acts a second; ``sent``: when each was sent, by entry."""
     desk = stream.desk
     desk.trips.clear()
     next_s = perf_counter()
@@ -197,7 +197,7 @@ async def watchers() -> list[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """All of them."""
+    """Yield all of them."""
     for part in (long_game, watchers, live_games):
         yield from asyncio.run(part())
 

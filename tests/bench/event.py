@@ -40,11 +40,11 @@ ROUNDS = 10
 PLANNED = ((9, 3, 4), (12, 3, 4), (15, 3, 7), (16, 4, 5), (20, 4, 5), (24, 4, 5), (32, 4, 7), (25, 5, 5), (36, 6, 3))
 """Players, size of tables, rounds."""
 _SECONDS = 20.0
-"""What CP-SAT has for one round."""
+"""The time of CP-SAT for one round."""
 
 
 def words() -> Words:
-    """A draw."""
+    """Return a draw."""
     return Deck(bytes(32)).words("bench")
 
 
@@ -60,7 +60,7 @@ def rounds(players: int, count: int = ROUNDS) -> Iterator[tuple[Situation, Paire
 
 
 def of_an_event(players: int, at_most: float) -> Iterator[Figure]:
-    """Seconds of the slowest round, and how good the rounds are."""
+    """Yield seconds of the slowest round, and how good the rounds are."""
     every = list(rounds(players))
     yield Figure(f"{players} players: seconds, slowest of {ROUNDS} rounds", max(s for *_, s in every), at_most=at_most)
     yield Figure(f"{players} players: repeats in 8 rounds", sum(p.reached.repeats for _, p, _ in every[:8]), at_most=0)
@@ -72,7 +72,7 @@ def of_an_event(players: int, at_most: float) -> Iterator[Figure]:
 
 
 def of_a_check(players: int = 10_000) -> Iterator[Figure]:
-    """Seconds for the last of the rounds."""
+    """Yield seconds for the last of the rounds."""
     *_, (situation, paired, _) = rounds(players)
     start = process_time()
     violations(situation, SIZES, paired.pairing)
@@ -91,7 +91,7 @@ def of_seats(players: int = 16) -> Figure:
 
 
 def of_plans() -> Iterator[Figure]:
-    """All rows of the table, one after the other."""
+    """Yield all rows of the table, one after the other."""
     start = process_time()
     found = [planned(range(1, n + 1), (size,), count, words()).repeats for n, size, count in PLANNED]
     yield Figure("planned: repeats in all rows", sum(found), at_most=0)
@@ -99,7 +99,7 @@ def of_plans() -> Iterator[Figure]:
 
 
 def of_games(players: int = 512, count: int = 8) -> Iterator[Figure]:
-    """The check of an event with the logs of all its games, at tables of four: linear in files."""
+    """Yield the check of an event with the logs of all its games, at tables of four: linear in files."""
     with TemporaryDirectory() as folder:
         path, games = Path(folder) / "bench.eventlog", Path(folder) / "games"
         log = EventLog.new(terms(sizes=(4,), points=((5, 3, 2, 1),), rounds=count), key("organiser"))
@@ -136,7 +136,7 @@ def of_games(players: int = 512, count: int = 8) -> Iterator[Figure]:
 
 
 def of_acts(players: int = 1_024, count: int = 4) -> Figure:
-    """What a referee's event loop spends on the dearest act of an event: the pairing of a late round."""
+    """Measure the time on a referee's event loop of the dearest act of an event: the pairing of a late round."""
     of_it = terms(rounds=count, late_until=count, commitment=commitment(LOTS))
     log = over_the_board(of_it, players=players, chances=Chances())
     record, slowest = Record.replay(log.entries[:1]), 0.0
@@ -148,7 +148,7 @@ def of_acts(players: int = 1_024, count: int = 4) -> Figure:
 
 
 def least(situation: Situation, paired: Paired) -> list[int]:
-    """What CP-SAT proves of forbidden, repeats, again, second shorts, spread and float."""
+    """Return CP-SAT's bounds: forbidden, repeats, again, second shorts, spread and float."""
     players = [player for player in situation.standing if player not in paired.pairing.byes]
     place = {player: at for at, player in enumerate(players)}
     pairs = []
@@ -186,7 +186,7 @@ def of_optima(events: Sequence[int] = (12, 16, 18, 20, 24, 30)) -> Iterator[Figu
 
 
 def figures() -> Iterator[Figure]:
-    """All of them."""
+    """Yield all of them."""
     for players, at_most in ((40, 1), (64, 1), (256, 1), (1024, 1), (10_000, 3)):
         yield from of_an_event(players, at_most)
     yield from of_a_check()

@@ -1,8 +1,8 @@
-"""What strangers do to players: how long an act takes, and what a bot is charged for a second of thought, in quiet and
-under each flood.
+"""The harm of strangers to players: how long an act takes, and what a bot is charged for a second of thought, in quiet
+and under each flood.
 
 The referee has a processor to itself; flood and players share another, and the flood stands back. ``python -m
-tests.bench floods`` prints the figures; which floods there are is ``FLOODS``.
+tests.bench floods`` prints the figures; ``FLOODS`` lists the floods.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ FLOODS: dict[str, Once] = {
     "GetStandings": _get_standings,
 }
 OF_EVENTS = {"GetEvent", "GetStandings"}
-"""Are given the id of an event that goes on."""
+"""Methods that get the id of a running event."""
 
 
 async def flood(name: str, address: str, games: list[str]) -> None:
-    """In a process of its own, until it is told to stop; prints how many calls were answered and how many refused."""
+    """Flood in a process of its own, until the command to stop; print the numbers of answered and refused calls."""
     answered = refused = 0
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))  # the players share the processor
     async with grpc.aio.insecure_channel(address) as channel:
@@ -129,7 +129,7 @@ async def flood(name: str, address: str, games: list[str]) -> None:
         print("flooding", flush=True)
         await asyncio.to_thread(sys.stdin.readline)
         print(answered, refused, flush=True)
-        os._exit(0)  # thousands of calls are under way, and gRPC may wait for ever when it is told to leave them
+        os._exit(0)  # thousands of calls are under way, and gRPC may wait for ever on the command to leave them
 
 
 @asynccontextmanager
@@ -150,7 +150,7 @@ async def flooding(name: str, address: str, games: list[str], told: list[str]) -
 
 
 class Thinker:
-    """A bot that thinks for so long, then makes its first move."""
+    """A bot that thinks for a fixed time, then makes its first move."""
 
     def choose(self, observation: Any, legal_moves: Any) -> Any:
         """Return the first move."""
@@ -159,7 +159,7 @@ class Thinker:
 
 
 async def thinking(stub: pb_grpc.GameServiceAsyncStub, address: str, token: str, seconds: float) -> list[int]:
-    """What two bots were charged for each move, in milliseconds."""
+    """Return the charges to two bots for each move, in milliseconds."""
     created = await stub.CreateGame(
         pb.CreateGameRequest(rules_id="kingdomino", seats=[log_pb2.Seat()] * 2, terms=log_pb2.Terms(clock=CLOCK)),
         metadata=(("authorization", f"Bearer {token}"),),
@@ -196,7 +196,7 @@ async def honest(
 
 
 async def begun(channel: grpc.aio.Channel, token: str) -> str:
-    """The id of an event of 64 players, whose last round is played."""
+    """Return the id of an event of 64 players, whose last round is played."""
     log = over_the_board(players=64, chances=Chances())
     desk = await Events(Client(channel, token)).begin(log.state.terms)
     for act, _ in acts_of(log):
@@ -253,7 +253,7 @@ def _told(name: str, trips: list[float], charged: list[int]) -> list[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """Every flood."""
+    """Yield every flood."""
     yield from asyncio.run(measured([*FLOODS]))
 
 

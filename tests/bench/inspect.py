@@ -21,7 +21,7 @@ TARGET = 25_000
 
 
 def questions(count: int, tiles: int) -> bytes:
-    """Return so many lines about random layouts, each asked about with so many tiles in turn."""
+    """Return ``count`` lines about random layouts, each asked about with ``tiles`` tiles in turn."""
     rng = random.Random(7)
     layouts = [names(engine_layout(board)) for board in random_boards("bench", -(-count // tiles))]
     asked = [(layout, tile) for layout in layouts for tile in rng.sample(TILE_SET.names, tiles)]

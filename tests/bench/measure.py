@@ -27,12 +27,12 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """Of the floor."""
+        """The ratio to the floor."""
         return self.paired or (self.value / self.floor if self.floor else None)
 
     @property
     def reached(self) -> bool | None:
-        """Whether the target is; None without one."""
+        """True if the target is reached; None without one."""
         if self.at_most is not None:
             return self.value <= self.at_most
         if self.target is None:

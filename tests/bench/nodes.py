@@ -1,4 +1,4 @@
-"""What it costs that an act comes to another referee than the one that has the game, on one PostgreSQL: both ways in
+"""The cost of an act that comes to another referee than the one with the game, on one PostgreSQL: both ways in
 turn, in short slices of the same run. Processor time of both referees together; that of PostgreSQL is the same.
 """
 

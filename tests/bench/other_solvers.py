@@ -13,7 +13,7 @@ Clauses = list[list[int]]
 
 
 def read(path: str) -> Clauses:
-    """The clauses of a DIMACS file that has one a line."""
+    """Return the clauses of a DIMACS file that has one a line."""
     lines = Path(path).read_text(encoding="ascii").splitlines()
     return [[int(word) for word in line.split()[:-1]] for line in lines if line[0] not in "pc"]
 

@@ -19,7 +19,7 @@ LEAST_STEPS = 1500
 
 
 def figures() -> Iterator[Figure]:
-    """Of each game: copies beside decisions, steps beside the rules' own loop."""
+    """Measure each game: copies beside decisions, steps beside the rules' own loop."""
     for game in registry.names():
         yield against(f"{game}: copies of positions; the floor is decisions", copies(game), bare(game), 0)
     for game in registry.names():
@@ -70,7 +70,7 @@ def _decided(rules: Any, generator: random.Random) -> int:
 
 
 def stepping(game: str) -> Callable[[], int]:
-    """The same by way of an environment: every agent sees planes, facts and mask before it acts."""
+    """Return the loop by way of an environment: every agent sees planes, facts and mask before it acts."""
     env, generator = RawEnv(game, 2), np.random.default_rng(1)
     env.reset(seed=1)
     return partial(_stepped, env, generator)

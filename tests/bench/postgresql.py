@@ -1,5 +1,5 @@
-"""What an act costs with the games in PostgreSQL, whose commits wait for a standby: a referee with its games in a file,
-one on a database, and several on another one, all in turn in short slices of the same run.
+"""The cost of an act with the games in PostgreSQL, whose commits wait for a standby: a referee with its games in a
+file, one on a database, and several on another one, all in turn in short slices of the same run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a public log costs those who play, and how soon a game that is over has its proof.
+"""The cost of a public log to players, and the time until a game that is over has its proof.
 
 Two referees, one with a log that two witnesses sign: acts at both in turn, in short slices of the same run, while at
 both a game is opened and ended in every slice.

@@ -21,7 +21,7 @@ from referee.games.kingdomino.kingdom import Kingdom
 from tests.bench.measure import Figure, against, rate, slice_rate
 
 GAMES = {"alhambra": (3, 60, 10), "kingdomino": (4, 400, 40), "rollwrite": (4, 300, 40)}
-"""Of each game: seats, the least complete games a second, games in a batch."""
+"""Per game: seats, the least complete games a second, games in a batch."""
 Laid = list[tuple[Domino, tuple[int, int], tuple[int, int]]]
 
 
@@ -44,7 +44,7 @@ class Work:
 
 
 def works() -> Iterator[Work]:
-    """Of every game its parts and whole games."""
+    """Yield the parts of every game, and whole games."""
     yield from alhambra_works()
     yield from kingdomino_works()
     yield from map(whole_games, registry.names())
@@ -66,7 +66,7 @@ def figures() -> Iterator[Figure]:
 
 
 def layouts(tiles: int, count: int) -> list[Layout]:
-    """Random legal layouts."""
+    """Return random legal layouts."""
     known, rng = tile_set(), random.Random(tiles)
     found: list[Layout] = []
     while len(found) < count:
@@ -81,7 +81,7 @@ def layouts(tiles: int, count: int) -> list[Layout]:
 
 
 def fresh(layouts_: list[Layout]) -> list[Layout]:
-    """The same layouts, nothing about them known yet."""
+    """Return copies of the layouts, with nothing cached."""
     return [Layout(layout.tile_set, layout.tiles) for layout in layouts_]
 
 
@@ -195,7 +195,7 @@ class Even:
 
 
 def play(seats: int, rng: random.Random, rules_id: str = "alhambra") -> list[Any]:
-    """A whole game of moves picked evenly from the complete list; returns its events."""
+    """Play a whole game of moves picked evenly from the complete list; return its events."""
     game = registry.get(rules_id)
     state = game.new(seats)
     dealer = game.dealer(seats, None, None, Even(rng))

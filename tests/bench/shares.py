@@ -1,4 +1,4 @@
-"""What an act is made of: each step taken alone, in one process, over whole games; and what a batch shares."""
+"""The parts of an act: each step taken alone, in one process, over whole games; and what a batch shares."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def game(steps: Steps, seed: int) -> None:
 
 
 def commits(steps: Steps) -> None:
-    """What the writer's thread does for a batch of as many games, the disk's wait left out."""
+    """Measure the writer thread's work for a batch of as many games, without the disk's wait."""
     with TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder) / "bench.db")
         games = [os.urandom(16) for _ in range(GAMES)]
@@ -94,7 +94,7 @@ def commits(steps: Steps) -> None:
 
 
 def copies() -> Figure:
-    """A seat's own copy of its game, durable before the seat signs again; the floor is so many bytes alone."""
+    """Measure a seat's copy of its game, durable before the seat signs again; the floor is the bytes alone."""
     request = pb.CreateGameRequest(
         rules_id="alhambra", seats=[log_pb2.Seat(scribed=True)] * SEATS, declaring_scribe_key=SCRIBE.public.raw
     )

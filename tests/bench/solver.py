@@ -1,4 +1,4 @@
-"""What the solver takes, on one core: ``make bench-solver``. A row each: name, measured, target.
+"""The times of the solver, on one core: ``make bench-solver``. A row each: name, measured, target.
 
 ``python -m tests.bench.solver --quick`` takes five seeds in place of twenty and ten seconds for a wall in place of
 sixty; ``--sections proofs turns`` takes only these; ``--compare`` puts other solvers beside Z3, as far as they are
@@ -36,7 +36,7 @@ QUICK = Scale(range(5), 10.0)
 
 
 def proofs(scale: Scale) -> Iterator[Figure]:
-    """A verdict with its certificate, and the certificate alone."""
+    """Yield a verdict with its certificate, and the certificate alone."""
     yield from certificates.figures(scale.seeds)
 
 
@@ -46,7 +46,7 @@ def turns(scale: Scale) -> Iterator[Figure]:
 
 
 def walls(scale: Scale) -> Iterator[Figure]:
-    """The longest walls of sets of tiles, proven without a region; and of all tiles, in ten times the time.
+    """Yield the longest walls of sets of tiles, proven without a region; and of all tiles, in ten times the time.
 
     ``solver_walls`` takes the same sets one by one, by work in place of time.
     """
@@ -61,7 +61,7 @@ def walls(scale: Scale) -> Iterator[Figure]:
 
 
 def longest(tiles: Sequence[str], seconds: float, seed: int) -> Wall:
-    """What is known when the time is over."""
+    """Return the result when the time is over."""
     *_, last = longest_wall(tiles, seconds=seconds, seed=seed)
     return last
 
@@ -70,7 +70,7 @@ SECTIONS: dict[str, Callable[[Scale], Iterator[Figure]]] = {"proofs": proofs, "t
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Takes every figure in turn."""
+    """Take every figure in turn."""
     parser = argparse.ArgumentParser(prog="tests.bench.solver", description="Measures the solver, on one core.")
     parser.add_argument("--quick", action="store_true", help="fewer seeds and less time: some minutes")
     parser.add_argument("--seconds", type=float, help="for each set of tiles of the longest wall")
@@ -104,7 +104,7 @@ def number(value: float) -> str:
 
 
 def target(figure: Figure) -> tuple[str, str]:
-    """What was wanted, and whether it is so."""
+    """Return the target, and whether it is reached."""
     wanted = "" if figure.target is None else f"at least {figure.target:g}"
     wanted = wanted if figure.at_most is None else f"at most {figure.at_most:g}"
     return wanted, {True: "reached", False: "[bold]missed[/bold]", None: ""}[figure.reached]

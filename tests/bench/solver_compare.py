@@ -56,7 +56,7 @@ def instances(seeds: range, seconds: float) -> Iterator[Instance]:
 
 
 def learnt(masks: list[int], target: int, region: int, seconds: float) -> str | None:
-    """The clauses with all that had to be added; None if the time is over first."""
+    """Return the clauses with all that had to be added; None if the time is over first."""
     question = Question(masks, target, region)
     with suppress(OutOfBudget):
         proofs.answer(question, Budget(None, seconds))
@@ -65,7 +65,7 @@ def learnt(masks: list[int], target: int, region: int, seconds: float) -> str | 
 
 
 def _command(words: list[str], seconds: float) -> tuple[str, float]:
-    """What a command of the SAT competitions answers, and its processor time in seconds."""
+    """Return the answer of a command of the SAT competitions, and its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=seconds + _SLACK_SECONDS)
@@ -114,7 +114,7 @@ def solvers() -> dict[str, Callable[[Path, float], tuple[str, float]] | None]:
 
 
 def table(seeds: range, seconds: float) -> Table:
-    """Seconds of all questions of a kind together; what was not decided counts with the whole time."""
+    """Return seconds of all questions of a kind together; what was not decided counts with the whole time."""
     asked = list(instances(seeds, seconds))
     found = Table(
         "instances", *solvers(), title=f"The same clauses, one core, {seconds:g} s each", title_justify="left"

@@ -24,7 +24,7 @@ Names = dict[Cell, str]
 
 
 def grown(rng: random.Random, tile_set: TileSet, tiles: list[int], most: int) -> Layout:
-    """A random legal layout of the first tiles that fit."""
+    """Return a random legal layout of the first tiles that fit."""
     layout = Layout(tile_set)
     for tile in tiles:
         cells = layout.placeable_cells(tile_set.walls[tile])
@@ -34,12 +34,12 @@ def grown(rng: random.Random, tile_set: TileSet, tiles: list[int], most: int) ->
 
 
 def named(layout: Layout) -> Names:
-    """Names of tiles by cell."""
+    """Return names of tiles by cell."""
     return {cell: layout.tile_set.names[tile] for cell, tile in layout.cells().items()}
 
 
 def position(seed: int, tiles: int, others: int) -> tuple[Names, list[str]]:
-    """A random layout of so many tiles, and other tiles."""
+    """Return a random layout of ``tiles`` tiles, and other tiles."""
     known, rng = tile_set(), random.Random(seed)
     order = rng.sample(range(54), 54)
     layout = named(grown(rng, known, order, tiles))
@@ -66,7 +66,7 @@ def seconds(work: Callable[[int], bool], seeds: Sequence[int]) -> tuple[float, f
 
 
 def figures(seeds: Sequence[int] = SEEDS) -> Iterator[Figure]:
-    """Seconds of processor time, and how many of the seeds were proven."""
+    """Yield seconds of processor time, and how many of the seeds were proven."""
     for bought, target in ((1, None), (2, None), (3, 0.5), (4, None)):
         positions = [position(seed, 20, 2 + bought) for seed in seeds]
 

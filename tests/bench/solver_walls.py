@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def of_size(size: int, seeds: range, rlimit: int) -> None:
-    """Sets of so many tiles."""
+    """Measure sets of ``size`` tiles."""
     times, lacking = [], Counter[int]()
     proven = 0
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""What commands take to start, in processor time and modules: ``python -m tests.bench.starts``; the best of ten."""
+"""The start of commands, in processor time and modules: ``python -m tests.bench.starts``; the best of ten."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How long a game stands still when something is lost that it was played on: two referees on one PostgreSQL with a
-standby, and the clock of who waits for the answer to an act. Then, how long it takes until many games with running
-clocks are all back, at a referee with one processor.
+"""How long a game stands still when a part that it was played on is lost: two referees on one PostgreSQL with a
+standby, and the clock of the player who waits for the answer to an act. Then, how long it takes until many games
+with running clocks are all back, at a referee with one processor.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class _Club:
     async def _until(self, question: str, wanted: int) -> None:
         """Return when the database answers with this number."""
         async with waiting_for(question):
-            while (await asyncio.to_thread(self.database.ask, question)) != [(wanted,)]:  # noqa: ASYNC110 - nobody is told
+            while (await asyncio.to_thread(self.database.ask, question)) != [(wanted,)]:  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(_AGAIN_S)
 
     @property
     def owner(self) -> tuple[int, pb_grpc.GameServiceAsyncStub]:
-        """Return the process of who has the games, and the way there."""
+        """Return the process that has the games, and the way there."""
         return self._referees[0][1].pid, self._referees[0][2]
 
     @property
@@ -73,7 +73,7 @@ class _Club:
         return self._referees[1][2]
 
     async def open(self, acts: int, number: int = 0, terms: log_pb2.Terms | None = None) -> Desk:
-        """Return a game with so many acts or a few more, in which a player is awaited."""
+        """Return a game with ``acts`` acts or a few more, in which a player is awaited."""
         token = (self._paths[0] / "organiser.token").read_text().strip()
         desk = await opened(self.owner[1], token, script(number), terms=terms)
         stream = Stream(self.owner[1], desk)

@@ -1,4 +1,4 @@
-"""The benches run, and find what they should: how fast is for those who run them."""
+"""The benches run, and find what they should: their speeds are for the people who run them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bench of rounds asks and measures what it says: how fast is for those who run it."""
+"""The bench of rounds asks and measures what it says: its speeds are for the people who run it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_another_solver_finds_no_better_round() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(not event.OTHERS.exists(), reason="OR-Tools is not installed: make compare")
 def test_small_rounds_are_near_the_optimum() -> None:
-    """As few repeats as CP-SAT proves, and on average no more than a tenth above the least spread."""
+    """The rounds have as few repeats as CP-SAT proves, and on average no more than a tenth above the least spread."""
     before, spread = event.of_optima((12, 16, 20, 24))
     assert before.reached
     assert spread.reached

@@ -1,4 +1,4 @@
-"""What is measured beside another library can be read, says what it needs, and is pinned."""
+"""The program measured beside another library can be read, names its needs, and is pinned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benches of the solver run, and find what they should: how fast is for those who run them."""
+"""The benches of the solver run, and find what they should: their speeds are for the people who run them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_proofs_are_measured_beside_bare_z3() -> None:
     """Which does part of the same work."""
     *proofs, _, last = certificates.figures(range(1))
     assert "check" in last.name
-    assert last.floor is None  # it asks nobody
+    assert last.floor is None  # it makes no request
     assert len(proofs) == 2
     assert all(figure.floor and figure.floor > 0 and figure.value > 0 for figure in proofs)
 

@@ -17,7 +17,7 @@ MOST_MS = 200
 
 
 def figures(games: int = GAMES) -> Iterator[Figure]:
-    """Of each game: the median, and the 99th percentile."""
+    """Measure each game: the median, and the 99th percentile."""
     for game in registry.names():
         took = sorted(thought_ms(game, games))
         yield Figure(f"{game}: a move of the sampler, p50", took[len(took) // 2])

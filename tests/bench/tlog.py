@@ -17,7 +17,7 @@ _CHECKS = 200
 
 
 def figures(count: int = LEAVES, runs: int = RUNS) -> Iterator[Figure]:
-    """Of a log of so many leaves."""
+    """Measure a log of ``count`` leaves."""
     every = leaves(count)
 
     def grow() -> int:

@@ -1,4 +1,4 @@
-"""What a reader of the pages waits for, in a real browser, from a gateway in a process of its own on this machine."""
+"""Waits of a reader of the pages, in a real browser, from a gateway in a process of its own on this machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ASK = """async (question) => {
 
 @asynccontextmanager
 async def page(*words: str) -> AsyncIterator[tuple[Page, str]]:
-    """A phone's browser, and the address of a gateway that is started with these words."""
+    """Yield a phone's browser, and the address of a gateway that is started with these words."""
     command = (REFEREE, "web", "--listen", "127.0.0.1:0", *words)
     gateway = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert gateway.stdout is not None
@@ -62,7 +62,7 @@ async def page(*words: str) -> AsyncIterator[tuple[Page, str]]:
 
 
 def boards(count: int) -> Iterator[list[tuple[str, tuple[int, int]]]]:
-    """Yield so many boards of 20 tiles, legal or not, no two alike."""
+    """Yield ``count`` boards of 20 tiles, legal or not, no two alike."""
     rng = random.Random(7)
     cells = [(x, y) for x in range(-2, 3) for y in range(-2, 3) if (x, y) != (0, 0)]
     for _ in range(count):

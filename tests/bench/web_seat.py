@@ -1,4 +1,4 @@
-"""What somebody who plays by hand waits for: from the click to the entry on the page, while others watch."""
+"""The wait of a person who plays by hand: from the click to the entry on the page, while others watch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What those who watch and verify in browsers cost: a gateway in a process of its own, and clients that only read."""
+"""The cost of watchers who verify in browsers: a gateway in a process of its own, and clients that only read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHECKS = 10
 
 @asynccontextmanager
 async def served() -> AsyncIterator[tuple[str, str, int, str]]:
-    """A referee's address and its organiser's token; the pages' process and address."""
+    """Yield a referee's address and its organiser's token; the pages' process and address."""
     with TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         async with running(REFEREE, "serve", "--listen", "127.0.0.1:0", "--data", str(data)) as server:
@@ -58,7 +58,7 @@ async def served() -> AsyncIterator[tuple[str, str, int, str]]:
 
 
 async def watch(address: str, game_id: str, watchers: str) -> None:
-    """In a process of its own: prints when which commit came to each of many watchers, once it is told to stop."""
+    """Watch in a process of its own: on the command to stop, print when which commit came to each of many watchers."""
     seen: list[tuple[int, float]] = []
     reading = 0
     all_read = asyncio.Event()
@@ -127,7 +127,7 @@ _LONGEST = """() => {
 
 
 async def verified(checks: int = CHECKS) -> list[Figure]:
-    """What it takes to verify a game's file in a browser."""
+    """Measure the verification of a game's file in a browser."""
     gateway = await asyncio.create_subprocess_exec(
         REFEREE, "web", "--listen", "127.0.0.1:0", stdout=asyncio.subprocess.PIPE
     )
@@ -168,7 +168,7 @@ async def verified(checks: int = CHECKS) -> list[Figure]:
 
 
 def figures() -> Iterator[Figure]:
-    """All of them."""
+    """Yield all of them."""
     for part in (watched, verified):
         yield from asyncio.run(part())
 

@@ -18,7 +18,7 @@ def fact(name: str, told: str) -> str:
 
 
 def spoilt(rng: random.Random, lines: list[str]) -> list[str]:
-    """A record with a line left out, doubled, exchanged with the next, or with another digit."""
+    """Return a record with a line left out, doubled, exchanged with the next, or with another digit."""
     at = rng.randrange(lines.index("") + 1, len(lines) - 1)
     before, line, after = lines[:at], lines[at], lines[at + 1 :]
     digit = str(rng.randrange(7))

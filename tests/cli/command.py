@@ -12,7 +12,7 @@ NOBODY = "nothing listens there; expected the address that referee serve printed
 
 
 def referee(*words: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """What it printed and its exit code."""
+    """Run the command; return its output and its exit code."""
     return subprocess.run(
         [REFEREE, *map(str, words)],
         input=stdin,

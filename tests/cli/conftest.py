@@ -1,4 +1,4 @@
-"""What a referee in this process logs is not what the command prints; and a game's file to show."""
+"""A game's file to show; and the logging of a referee in this process, kept out of the command's output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["club", "logged"]
 
 @pytest.fixture(scope="module")
 def whole(played: Played, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the module's game."""
+    """Return the file of the module's game."""
     file = tmp_path_factory.mktemp("show") / "whole.gamelog"
     file.write_bytes(played.file())
     return file

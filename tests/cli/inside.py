@@ -53,7 +53,7 @@ def in_bytes(
     run = partial(_run, ["referee", *map(str, words)], stdin, {**_LOOKS, **(env or {})}, cwd or Path())
     if not one_loop.is_running_here():
         return run(one_loop.run)
-    # The loop stands still meanwhile. A command that calls nobody has one of its own, for which it takes a thread.
+    # The loop stands still meanwhile. A command that makes no call has one of its own, for which it takes a thread.
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(run, asyncio.run).result()
 

@@ -41,7 +41,7 @@ def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Club]:
 
 @dataclass
 class Club:
-    """A referee in a process of its own, with keys of those who are there."""
+    """A referee in a process of its own, with the keys of its players, scribes and arbiters."""
 
     path: Path
     address: str
@@ -76,7 +76,7 @@ class Game:
         return str(self.created["game"])
 
     def by(self, who: str, key: str = "") -> list[object]:
-        """The words of whoever acts: where, with which token and key."""
+        """Return the options of an actor: the address, token and key."""
         token = self.club.path / f"{self.id}.{who}"
         if not token.exists():
             token.write_text(self.created[f"{who}_token"])

@@ -30,23 +30,23 @@ class Terminal:
                 assert self.process.poll() is None, f"it ended without {words!r} and showed {self.shown!r}"
 
     def press_ctrl_c(self) -> None:
-        """As the keyboard does: to all that is in the foreground."""
+        """Interrupt all programs in the foreground, as the keyboard does."""
         self.press("\x03")
 
     def press(self, keys: str) -> None:
         os.write(self._descriptor, keys.encode())
 
     def end(self) -> str:
-        """What it wrote to its standard output, when it has ended."""
+        """Wait for the command to end; return its standard output."""
         output, _ = self.process.communicate()
         return output
 
 
 @contextmanager
 def at_a_terminal(*words: str | Path, draws: bool = False, errors: Path | None = None) -> Iterator[Terminal]:
-    """The command, which is killed if it goes on.
+    """Start the command at a terminal; kill it in the end if it still runs.
 
-    ``draws``: its output goes to the terminal, too; otherwise it is read apart. ``errors``: where they go instead.
+    ``draws``: its output reaches the terminal, too; otherwise it is read apart. ``errors``: where they go instead.
     """
     ours, theirs = pty.openpty()
     # The first terminal that the leader of a session opens is its own: Ctrl-C comes from there.

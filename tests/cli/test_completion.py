@@ -12,7 +12,7 @@ from tests.cli.command import REFEREE, referee
 
 
 def completed(*words: str) -> list[str]:
-    """What bash is offered for the last word."""
+    """Return the words that bash is offered for the last one."""
     asked = {"COMP_WORDS": "\n".join(("referee", *words)), "COMP_CWORD": str(len(words))}
     environment = os.environ | asked | {"_REFEREE_COMPLETE": "complete_bash"}
     done = subprocess.run([REFEREE], env=environment, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""What a command does in the tests' process is what it does in one of its own; every command is started once."""
+"""A command does the same in the tests' process as in one of its own; every command is started once."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_what_handles_signals_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("referee.cli.operators.serve._run", serve)
     monkeypatch.setattr("tests.one_loop.run", lambda _: 0)
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who starts the tests may have it ignored
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the program that starts the tests may have it ignored
     try:
         with pytest.raises(AssertionError, match="to be tested as a process"):
             inside.referee("serve", "--data", tmp_path)

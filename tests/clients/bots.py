@@ -30,6 +30,6 @@ class StopsAt:
 
 
 def python(folder: Path, code: str, name: str = "bot.py") -> str:
-    """The name of a bot of this code."""
+    """Return the name of a bot of this code."""
     (folder / name).write_text(code)
     return f"exec:{shlex.quote(sys.executable)} {shlex.quote(str(folder / name))}"

@@ -67,7 +67,7 @@ def _install(npm: str, folder: Path) -> None:
 
 
 class Node:
-    """The bot's files beside their packages, as somebody has them who has run ``npm install``."""
+    """The bot's files beside their packages, as after ``npm install``."""
 
     def __init__(self, folder: Path) -> None:
         modules = packages()
@@ -88,7 +88,7 @@ class Node:
         )
 
     def command(self, *words: str, stdin: str = "") -> str:
-        """What ``node`` prints, beside the bot's files."""
+        """Return the output of ``node``, run beside the bot's files."""
         done = subprocess.run(
             ["node", *words],
             cwd=self.folder,
@@ -103,7 +103,7 @@ class Node:
 
 
 BOT_S = 300
-"""No bot takes so long, unless it waits for what does not come."""
+"""Every bot is faster, unless it waits in vain."""
 
 
 async def ended(bot: Process) -> tuple[int | None, str, str]:

@@ -25,12 +25,12 @@ VERIFIER = VerifierKey.parse((FROZEN / "referee.vkey").read_text().strip())
 
 
 def note(size: int, signer: CheckpointSigner = SIGNER, game: str = GAME, root: bytes = b"") -> bytes:
-    """The checkpoint of so many entries."""
+    """Return the checkpoint of ``size`` entries."""
     return signer.sign(bytes.fromhex(game), size, root or _root(ENTRIES[:size]))
 
 
 def note_of(entries: list[bytes]) -> bytes:
-    """The checkpoint of these entries."""
+    """Return the checkpoint of these entries."""
     return SIGNER.sign(bytes.fromhex(GAME), len(entries), _root(entries))
 
 
@@ -42,7 +42,7 @@ def _root(entries: list[bytes]) -> bytes:
 
 
 def grown(*sizes: int, by: Callable[[int], bytes] = note) -> bytes:
-    """What a copy is that was kept on with after so many entries."""
+    """Return a copy that was kept up to each of these numbers of entries in turn."""
     data, before = MAGIC + encode_frame(FrameType.HEADER, HEADER), 0
     for size in sizes:
         data += b"".join(encode_frame(FrameType.ENTRY, entry) for entry in ENTRIES[before:size])
@@ -52,7 +52,7 @@ def grown(*sizes: int, by: Callable[[int], bytes] = note) -> bytes:
 
 
 def declaring(after: int, **lost: Any) -> list[bytes]:
-    """The game as it goes on after so many entries with one that declares a loss; nobody signed for it."""
+    """Return the game's continuation after ``after`` entries with a declared loss, not signed for."""
     entry = log_pb2.Entry.FromString(ENTRIES[after])
     entry.ClearField("event")
     entry.recovered.CopyFrom(log_pb2.Recovered(**lost))

@@ -29,7 +29,7 @@ AS = "as-"
 
 
 class GivesUp(Exception):
-    """As programs do whose author had not thought of it."""
+    """An error that the program's author had not thought of."""
 
 
 class _Planted(Player):
@@ -59,7 +59,7 @@ class _Closed(Connection):
 
 
 class _Reads(Connection):
-    """Asks for legal moves with its turns, and reads so many of them at most."""
+    """A connection that asks for legal moves with its turns, and reads a limited number of them."""
 
     most = 0
 
@@ -92,7 +92,7 @@ class _Random:
 
 
 def kept(fault: str, file: Path) -> PrivateKey:
-    """The seat's key."""
+    """Return the seat's key."""
     if file.exists():
         return PrivateKey.load(file)
     key = PrivateKey.generate()

@@ -28,14 +28,14 @@ class Referee:
         self.address = free_address()
 
     def start(self) -> None:
-        """Returns when it listens."""
+        """Return when it listens."""
         self._process = subprocess.Popen(
             [*self._command, "serve", "--data", str(self.folder), "--listen", self.address, "--log-level", "warning"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-        # It says much more later on: nobody must have to wait until that is read.
+        # It prints much more later on: no test must have to wait until that is read.
         said: Queue[str | None] = Queue()
         Thread(target=_read, args=(self._process.stdout, said), daemon=True).start()
         before = []

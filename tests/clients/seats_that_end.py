@@ -36,16 +36,16 @@ class Opened:
         return [parse_join(text) for _, text in sorted(self.told["joins"].items())]
 
     async def ruled(self, kind: str, *words: object) -> str:
-        """What the command prints for the arbiter."""
+        """Return the output of the arbiter's command."""
         by = ("--token-file", self.folder / "arbiter.token", "--key", self.folder / "arbiter.pem", "--yes")
         return await done("rule", kind, self.told["game"], "--server", self.referee.address, *words, *by)
 
     async def docket(self) -> str:
-        """What the command prints of the game at the referee."""
+        """Return the output of the docket command for the game at the referee."""
         return await done("docket", self.told["game"], "--server", self.referee.address)
 
     async def first_of(self, key: Path) -> int:
-        """The entry of the first act that the key in the file signed."""
+        """Return the entry of the first act that the key in the file signed."""
         async with organiser(self.referee.address, self.referee.token) as organising:
             await organising.save_log(self.told["game"], self.folder / "so far")
         key_id = PrivateKey.load(key).public.id
@@ -62,7 +62,7 @@ class Opened:
 
 
 async def done(*words: object, code: int = 0) -> str:
-    """What the command prints, or complains about."""
+    """Return the command's output, or its error."""
     found = await asyncio.to_thread(command, *words)
     assert found.returncode == code, found.stderr
     return found.stdout if code == 0 else found.stderr

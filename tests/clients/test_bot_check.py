@@ -36,18 +36,18 @@ WAITS = Patience(game_s=200, leave_s=60, silence_s=200, flood_s=3)
 SOON = Patience(game_s=20, leave_s=10, silence_s=12, clock_s=1)
 """For what is wrong because nothing comes."""
 AFTER = replace(WAITS, leave_s=10)
-"""The same, when the game is over."""
+"""The limits above when the game is over."""
 OFTEN = replace(WAITS, flood_s=15)
 """For what is wrong because too much comes, as slow as the machine may be."""
 
 
 def asked(bot: Subject, game: str, wanted: Collection[str] = ASKED, limit_s: float = 60.0) -> list[Result]:
-    """What comes of asking it."""
+    """Return the results of the checks that ask the bot."""
     return list(OfflineChecks(bot, game, games=3, p99_s=0.25, limit_s=limit_s, share_s=600.0).results(wanted))
 
 
 def failed(results: list[Result]) -> dict[str, str]:
-    """What was found, by the check that found it."""
+    """Return the findings, by the check that found them."""
     return {result.check.id: result.told for result in results if result.status is Status.FAILED}
 
 
@@ -140,7 +140,7 @@ async def referees(folder: Path, number: int) -> AsyncIterator[list[Referee]]:
 async def played(
     fault: str, there: Sequence[Referee], folder: Path, wanted: Collection[str], game: str = "kingdomino"
 ) -> list[Result]:
-    """What comes of playing against it."""
+    """Return the results of the checks that play against it."""
     command = [sys.executable, "-m", "tests.clients.planted_client", fault, "{join}", "{key}"]
     bot = subject(f"grpc:{shlex.join(command)}")
     async with AsyncExitStack() as stack:
@@ -295,7 +295,7 @@ def test_it_says_which_words_are_wrong() -> None:
 
 
 def of_command(bot: str, *only: str) -> tuple[int, dict[str, tuple[str, str]]]:
-    """The exit code, and what came of each check."""
+    """Return the exit code, and what came of each check."""
     done = referee("bot-check", bot, "--game", "kingdomino", "--json", *[f"--only={check}" for check in only])
     return done.returncode, {each["id"]: (each["status"], each["told"]) for each in json.loads(done.stdout)["checks"]}
 
@@ -363,7 +363,7 @@ def test_an_unknown_bot_is_told_of() -> None:
 
 
 def found(name: str, game: str = "kingdomino") -> dict[str, str]:
-    """What is found, by its id."""
+    """Return the findings, by id."""
     return {each.id: each.told for each in look(name, game)}
 
 

@@ -74,7 +74,7 @@ async def opened(referee: Referee) -> Opened:
 
 @pytest.fixture
 async def kings(referee: Referee) -> Opened:
-    """A game that is soon over."""
+    """Return a game that is soon over."""
     async with organiser(referee.address, referee.token) as organising:
         return await organising.open_game("kingdomino", 2)
 
@@ -93,7 +93,7 @@ async def run(
 
 
 async def run_alone(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The same in a process: for bots that would keep it, and for commands at one time."""
+    """Run the command in a process: for bots that would keep it, and for commands at one time."""
     (folder / "mine.py").write_text(BOTS)
     words = (*REFEREE, "bot", *words)
     return await asyncio.to_thread(subprocess.run, words, cwd=folder, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What a bot is told beside the position, and what it may do beside moves: at a referee, and as a program."""
+"""A bot's information beside the position, and its acts beside moves: at a referee, and as a program."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.waiting import MOST_S, until
 
 
 class Listens:
-    """Plays the first move, and keeps what it is told."""
+    """A bot that plays the first move, and keeps what it receives."""
 
     def __init__(self, *, agrees: bool = False) -> None:
         self.told: list[tuple[Happening, ...]] = []
@@ -115,7 +115,7 @@ async def test_moves_are_taken_back_if_the_other_bot_agrees(referee: Referee, tm
 
 
 class Protests(Listens):
-    """Protests once, and waits with its next move until it may go on."""
+    """A bot that protests once, and waits with its next move until the game may continue."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Clients and referees of two generations of the API: each is told in plain words who has to update."""
+"""Clients and referees of two generations of the API: each learns in plain words which side has to update."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLIENT, ORGANISER = "update the client", "the organiser has to update the refere
 SILENT = "from referee import api; api.KEY = 'another'"
 """A referee from before there were generations, as far as its clients can see."""
 DEAF = "; api.check_agent = lambda agent: None"
-"""It is not told the client's generation: a proxy on the way has a user agent of its own."""
+"""The referee does not get the client's generation: a proxy on the way has a user agent of its own."""
 
 
 @contextmanager
@@ -47,7 +47,7 @@ class Other:
 
     @property
     def words(self) -> str:
-        """What its clients are told, whoever notices."""
+        """Return the message that its clients get, whichever side notices."""
         ours = f"this referee speaks version {self.number} of its API, the client version {api.GENERATION}"
         return f"{ours}: {self.mend}"
 
@@ -73,7 +73,7 @@ def other(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 async def a_game(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> Opened:
-    """Opened by somebody who names no generation, and is served."""
+    """Open a game as a client that names no generation, and is served."""
     with monkeypatch.context() as here:
         here.setattr(api, "agent", lambda: "somebody else's")
         async with organiser(referee.address, referee.token) as organising:
@@ -81,7 +81,7 @@ async def a_game(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> Opened:
 
 
 async def test_a_client_of_another_generation(other: Other, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever plays or asks: no log is blamed, and nothing was entered."""
+    """Players and readers alike: no log is blamed, and nothing was entered."""
     opened = await a_game(other.referee, monkeypatch)
     for verifier in (opened.verifier, str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)):
         with pytest.raises(Denied) as denied:
@@ -108,7 +108,7 @@ async def test_the_bot_in_javascript(other: Other, tmp_path: Path, monkeypatch: 
 async def test_a_referee_that_names_none_is_not_accused_without_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What its log contradicts is told, after what may be the whole reason."""
+    """A contradiction of its log is shown, after the likely reason."""
     with serving(tmp_path, SILENT) as referee:
         opened = await a_game(referee, monkeypatch)
         other = str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)

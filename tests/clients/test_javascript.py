@@ -182,7 +182,7 @@ async def test_a_referee_that_was_set_back_while_it_was_away(node: Node, tmp_pat
 
 
 def test_what_it_keeps_is_held_against_the_game(node: Node) -> None:
-    """What is damaged or of something else counts as none. The referee may be one that compares nothing."""
+    """A damaged or foreign file counts as none. The referee may be one that compares nothing."""
     stranger = CheckpointSigner(SIGNER.verifier.name, PrivateKey.generate())
     root = Checkpoint.parse(Note.parse(note(9)).text).root
     cases = {
@@ -269,7 +269,7 @@ async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tm
 
 
 async def reached(referee: Referee, opened: Opened, size: int) -> None:
-    """The game goes on, and has so many entries."""
+    """Play until the game has ``size`` entries."""
     async with grpc.aio.insecure_channel(referee.address) as channel:
         stub: Any = game_service_pb2_grpc.GameServiceStub(channel)
         async for message in stub.WatchGame(
@@ -444,7 +444,7 @@ def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
 
 
 def frames(data: bytes) -> tuple[list[bytes], bytes]:
-    """The entries and the last checkpoint of a file: docs/log-format.md, section 7."""
+    """Return the entries and the last checkpoint of a file: docs/log-format.md, section 7."""
     at, found = 10, dict[int, list[bytes]]()
     while at < len(data):
         length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4]

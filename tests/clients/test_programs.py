@@ -54,7 +54,7 @@ def _go() -> str | None:
 
 
 def example(folder: Path, language: str) -> str:
-    """The name of an example of the documents, compiled where it has to be."""
+    """Return the name of an example of the documents, compiled where it has to be."""
     tools = {"py": sys.executable, "mjs": shutil.which("node"), "c": shutil.which("cc"), "go": _go()}
     tool, source = tools[language], EXAMPLES / f"mybot.{language}"
     if tool is None:
@@ -83,7 +83,7 @@ def test_an_example_plays_every_game(language: str, tmp_path: Path) -> None:
 
 
 def _like(outcome: Outcome, other: Outcome) -> Outcome:
-    """The other, with the times of the first."""
+    """Return the other, with the times of the first."""
     return replace(other, thought_s=outcome.thought_s)
 
 
@@ -196,7 +196,7 @@ def test_a_program_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
 
 
 def test_a_program_that_stops_reading_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    """A pipe holds less than it was to be told."""
+    """A pipe holds less than the program would get."""
     bot = Program(python(tmp_path, FIRST.replace("print('{\"move\":0}', flush=True)", "import time; time.sleep(1000)")))
     _begun(bot)
     bot.meet()
@@ -281,7 +281,7 @@ def test_there_is_no_such_program(tmp_path: Path) -> None:
         played(f"exec:{tmp_path / 'empty'}")
 
 
-# --- what every bot is told, and may do -------------------------------------------------------------------------------
+# --- information and acts of every bot --------------------------------------------------------------------------------
 
 
 class Leaves:

@@ -32,7 +32,7 @@ with open({path!r}, "w") as out:
 
 
 def strict(schema: Any) -> Any:
-    """The same schema, for which members that it does not name are wrong."""
+    """Return the schema with members that it does not name made wrong."""
     if isinstance(schema, list):
         return [strict(each) for each in schema]
     if not isinstance(schema, dict):
@@ -42,7 +42,7 @@ def strict(schema: Any) -> Any:
 
 
 def valid(line: Any, kind: str, schema: Any = SCHEMA) -> bool:
-    """Whether it keeps to this definition."""
+    """Return True if the line keeps to this definition."""
     root = {**schema, "$ref": f"#/$defs/{kind}"}
     del root["oneOf"]
     return bool(jsonschema.Draft202012Validator(root).is_valid(line))

@@ -1,4 +1,4 @@
-"""Rulings that mean one position, in a game that goes on meanwhile: never for another, and after a pause for sure."""
+"""Rulings that mean one position, in a game that continues meanwhile: never for another, and after a pause for sure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["logged"]
 
 @pytest.fixture
 async def table(tmp_path: Path) -> AsyncIterator[Table]:
-    """A dealt game of two with two arbiters, in play."""
+    """Yield a dealt game of two with two arbiters, in play."""
     async with running(tmp_path / "data") as (_, client):
         yield await Table.dealt(client)
 
@@ -73,7 +73,7 @@ async def test_a_pause_holds_the_game_until_the_ruling_is_made(table: Table) -> 
     assert seen.is_suspended
     with pytest.raises(NotAllowed, match="the game is already paused"):
         await bench.pause(seen)
-    # A seat is passed over only in a game that goes on: it is resumed for that.
+    # A seat is passed over only in a running game: it is resumed for that.
     on_turn = play.seat_on_turn()
     with pytest.raises(NotAllowed, match=f"seat {1 - on_turn} is not on turn"):
         bench.check(seen, skip(1 - on_turn))

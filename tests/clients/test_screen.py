@@ -1,4 +1,4 @@
-"""What the demo shows of a game: figures that add up to the scores, and a screen that 80 columns and 24 lines hold."""
+"""The demo's view of a game: figures that add up to the scores, and a screen that 80 columns and 24 lines hold."""
 
 from __future__ import annotations
 

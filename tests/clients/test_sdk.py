@@ -237,20 +237,20 @@ async def test_a_key_file_that_is_none(referee: Referee, tmp_path: Path) -> None
 
 @dataclass(frozen=True)
 class Watched:
-    """A whole game, as it was sent to those who watch."""
+    """A whole game, as watchers got it."""
 
     opened: Opened
     commits: list[pb.WatchGameResponse]
 
     def ledger(self, count: int, game_id: str = "") -> Ledger:
-        """One that has read so many of them."""
+        """Return a ledger that has read the first ``count`` commits."""
         ledger = Ledger(game_id or self.opened.game_id, VerifierKey.parse(self.opened.verifier))
         for commit in self.commits[:count]:
             ledger.read(commit)
         return ledger
 
     def changed(self, index: int, byte: int) -> pb.WatchGameResponse:
-        """The one after twenty, with another bit in one of its entries."""
+        """Return the one after twenty, with another bit in one of its entries."""
         message = pb.WatchGameResponse()
         message.CopyFrom(self.commits[20])
         entry = message.commit.entries[index]
@@ -369,7 +369,7 @@ async def test_a_token_that_is_none_plays_nothing(referee: Referee) -> None:
 
 @pytest.mark.long
 async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bytes again, on another stream, though the referee tells no turn while its table is not read back."""
+    """The client sends the same bytes on another stream, though no turn is announced until the table is read back."""
     async with running(tmp_path / "data", heartbeat_s=0.1) as (server, client):
         created = await client.create(2, options=Options(max_turns=6).SerializeToString())
         store, calls = server.data.store, 0
@@ -394,7 +394,7 @@ async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pyte
 
 
 async def test_an_act_on_a_stream_that_is_over_shows_as_a_broken_connection(tmp_path: Path) -> None:
-    """The library calls it an internal error, and forgets what the referee said at the end; another stream tells."""
+    """The library calls it an internal error, and forgets the referee's last message; another stream has it."""
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.catch_up(1)

@@ -22,7 +22,7 @@ from tests.waiting import until, waiting_for
 
 
 async def plays(join: Join, key: Path, times: int) -> None:
-    """Make so many moves with the key in the file."""
+    """Make ``times`` moves with the key in the file."""
     with pytest.raises(Stopped):
         await play_async(join, StopsAt(times), key_file=key)
 
@@ -32,7 +32,7 @@ def changes(docket: str) -> list[str]:
 
 
 async def test_a_seat_changes_its_key(referee: Referee, tmp_path: Path) -> None:
-    """From the new key's first act on the old one does not count, and is told since when."""
+    """From the new key's first act on the old one does not count, and its holder learns since when."""
     game = await opened(referee, tmp_path)
     join = game.joins[0]
     text = f"{join.address}/{join.game_id}/0#{join.token}"
@@ -59,7 +59,7 @@ async def test_a_seat_changes_its_key(referee: Referee, tmp_path: Path) -> None:
 
 
 async def test_an_arbiter_changes_a_seats_key(referee: Referee, tmp_path: Path) -> None:
-    """To a public key, without the private one; dockets, of the referee's and of a file, and the file tell of it."""
+    """To a public key, without the private one; the referee's docket, a file's docket and the file show it."""
     game = await opened(referee, tmp_path)
     join, first, second = game.joins[0], tmp_path / "first.pem", tmp_path / "second.pem"
     PrivateKey.generate().save(second)
@@ -99,7 +99,7 @@ async def test_no_key_is_changed_before_play(referee: Referee, tmp_path: Path) -
 
 
 class Hangs:
-    """Chooses so many moves, and then never answers until it is let go."""
+    """A bot that chooses a number of moves, and then never answers until it is let go."""
 
     def __init__(self, moves: int) -> None:
         self.moves = moves
@@ -121,7 +121,7 @@ def hanging() -> Iterator[Hangs]:
 
 
 async def test_a_bot_that_hangs_past_its_flag_ends_with_it(referee: Referee, tmp_path: Path, hanging: Hangs) -> None:
-    """At once, though others play on; and again, with the seat's key, it is told what happened."""
+    """It ends at once, though others play on; started again with the seat's key, it learns what happened."""
     game = await opened(referee, tmp_path, "--clock", "3s+5s", seats=3)
     others = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in game.joins[1:]]
     key, hanging.moves = tmp_path / "key", 0
@@ -137,7 +137,7 @@ async def test_a_bot_that_hangs_past_its_flag_ends_with_it(referee: Referee, tmp
 
 
 async def test_a_seat_that_is_put_out_ends(referee: Referee, tmp_path: Path) -> None:
-    """Before play, as who never came; and reinstated it plays to the end."""
+    """Before play it ends as an absent seat does; and reinstated it plays to the end."""
     game = await opened(referee, tmp_path)
     on = ("--seat", 0, "--rule", "TBL-38")
     await game.ruled("pause")
@@ -159,7 +159,7 @@ async def test_a_seat_that_is_put_out_ends(referee: Referee, tmp_path: Path) -> 
 async def test_a_bot_that_fails_resigns_if_it_is_told_to(
     referee: Referee, tmp_path: Path, hanging: Hangs, how: str
 ) -> None:
-    """Only then: otherwise its seat is gone on with."""
+    """By default another bot may continue for its seat."""
     game = await opened(referee, tmp_path)
     key, limit = PrivateKey.generate(), None if how == "crashes" else 0.2
     opponent = asyncio.create_task(play_async(game.joins[1], load("greedy", "kingdomino")))

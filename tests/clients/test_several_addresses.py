@@ -40,13 +40,13 @@ from tests.server.service.player import Client
 
 @pytest.fixture
 def refusing() -> str:
-    """An address at which nothing listens."""
+    """Return an address at which nothing listens."""
     return NOBODY
 
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """An address at which connections are taken, and nothing is said."""
+    """Yield an address at which connections are taken, and nothing is said."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 

@@ -48,7 +48,7 @@ def begun(path: Path, server: str, token: str, terms: Terms | None = None) -> No
 
 
 def enter_all(path: Path, *numbers: int, before_save: Callable[[], None] = lambda: None) -> None:
-    """What a command does: entrants, all in one go."""
+    """Enter entrants as a command does, all in one go."""
     with EventFile.opened(path, EventKeeper(patience_s=MOST_S)) as event, event.entering():
         for number in numbers:
             event.names, person = event.names.with_one(number, f"Player {number}")
@@ -61,7 +61,7 @@ def entrants(path: Path) -> list[int]:
 
 
 async def lying(channel: grpc.aio.Channel, token: str, change: Callable[[CreateEventRequest], None]) -> grpc.aio.Server:
-    """A referee that begins another event than it was asked for."""
+    """Return a referee that begins another event than it was asked for."""
 
     async def create(request: CreateEventRequest, _: object) -> CreateEventResponse:
         change(request)
@@ -166,7 +166,7 @@ class Interrupted(EventKeeper):
 
 
 async def test_two_organisers_at_once(tmp_path: Path) -> None:
-    """Who is second is told so, and has what the first entered; in the middle of several acts too. Nothing is lost."""
+    """The second gets a message, and has what the first entered; in the middle of several acts too. Nothing is lost."""
     first, second = tmp_path / "a" / "net.eventlog", tmp_path / "b" / "net.eventlog"
     first.parent.mkdir()
     async with running(tmp_path / "data") as (server, client):
@@ -283,7 +283,7 @@ def _game(path: Path) -> GetGameRequest:
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [1, 4])
 async def test_the_referee_is_killed_in_the_middle_of_a_command(tmp_path: Path, kills: int) -> None:
-    """It comes back at the same address: the command goes on by itself, and each act is entered once."""
+    """It comes back at the same address: the command continues on its own, and each act is entered once."""
     path, data, log = tmp_path / "net.eventlog", tmp_path / "data", tmp_path / "log"
     listen = ("--listen", free_address(), "--solver-workers", "0")
     referee: Referee = await serve(data, log, *listen)
@@ -306,7 +306,7 @@ async def test_the_referee_is_killed_in_the_middle_of_a_command(tmp_path: Path, 
 
 
 async def _grown(referee: Referee, path: Path, size: int) -> None:
-    """Returns when the event has more entries."""
+    """Return when the event has more entries."""
     async with connected(referee.address, referee.token) as client, waiting_for("acts to be entered"):
         id_ = _game(path).game_id
         async for message in client.games.WatchGame(WatchGameRequest(game_id=id_, after_seq=-1)):
@@ -340,7 +340,7 @@ async def test_a_referee_that_stays_away(tmp_path: Path) -> None:
 
 @pytest.mark.long
 async def test_the_desk_enters_in_an_event_that_a_referee_keeps(tmp_path: Path) -> None:
-    """What it says is entered is at the referee; when that is gone, the desk says why, and nothing is entered."""
+    """Acts reported as entered are at the referee; when that is gone, the desk says why, and enters nothing."""
     path = tmp_path / "net.eventlog"
     opening = EventFile.opened(path, EventKeeper(patience_s=0))
     async with AsyncExitStack() as stack:

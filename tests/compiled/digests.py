@@ -15,9 +15,9 @@ SEEDS = 4
 
 
 def digest(rules_id: str, seats: int, seed: int, copied: Callable[[Any], Any] = lambda state: state) -> str:
-    """Play, and return the SHA-256 of every position, with its list of moves and what a wrong event breaks.
+    """Play, and return the SHA-256 of every position, with its list of moves and the rules that a wrong event breaks.
 
-    After each event the game goes on with what ``copied`` makes of the position.
+    After each event the game continues with what ``copied`` makes of the position.
     """
     rng, game, found = random.Random(seed), registry.get(rules_id), sha256()
     state, dealer = game.new(seats), game.dealer(seats, None, None, Shuffler(rng))

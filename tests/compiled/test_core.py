@@ -1,4 +1,4 @@
-"""Whether the compiled core is in use, and that it is of these very sources."""
+"""The compiled core is in use, and is made of these very sources."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_only_what_was_compiled_of_these_sources_is_taken_again(
 
 
 def core_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """A compiled core with two sources beside it; what it was made from."""
+    """Return a compiled core with two sources beside it; what it was made from."""
     games = folder / "referee" / "games"
     games.mkdir(parents=True)
     (games / f"values{EXTENSION_SUFFIXES[0]}").touch()

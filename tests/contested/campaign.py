@@ -13,7 +13,7 @@ VARIABLE: Final = "CONTESTED_GAMES"
 """So many games of each rules, for every test."""
 FEW: Final = 18
 _SHARE: Final = {"alhambra": 3}
-"""These games are long: one for so many of the others."""
+"""The share of long games: one for this many of the others."""
 _MANY: Final = int(os.environ.get(VARIABLE, "0"))
 
 IN_THIRDS: Final = in_parts(1 if _MANY else 3)
@@ -42,7 +42,7 @@ def _made(rules_id: str, chosen: Iterable[int]) -> Iterator[Contested]:
 
 
 def sampled(count: int, most: int) -> list[int]:
-    """Places in a list of so many, evenly, the first and the last among them."""
+    """Return places in a list of ``count``, evenly, the first and the last among them."""
     if count <= most:
         return list(range(count))
     return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})

@@ -1,4 +1,4 @@
-"""What there is in a contested game, by name, so that it can be counted."""
+"""The contents of a contested game, by name, so that they can be counted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVERYWHERE = {
 
 
 def contents(made: Contested) -> Counter[str]:
-    """Entries by kind, rulings, how the game ended and whether that was entered, and what was taken back."""
+    """Return entries by kind, rulings, how the game ended and whether that was entered, and what was taken back."""
     found: Counter[str] = Counter()
     for data, truth in zip(made.entries, made.truth, strict=True):
         entry = decode_entry(data)

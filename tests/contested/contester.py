@@ -1,4 +1,4 @@
-"""Somebody who plays on most of the time and contests what can be contested, until a game has come to what it is for.
+"""A player who mostly plays on and contests what can be contested, until a game has come to what it is for.
 
 All that it knows of a game is the slow table's, and what the referee has to enter.
 """
@@ -49,7 +49,7 @@ CONTESTS: Final = {
     "recovered": 1,
     "change_key": 1,
 }
-"""What can be tried while the game goes on, and how often."""
+"""The acts that can be tried while the game runs, and how often."""
 PROTESTS: Final = {
     "protest": 4,
     "appeal": 2,
@@ -79,12 +79,12 @@ RULE_IDS: Final = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What a game is to become. Others may come of it, as arbiters rule on what was reached."""
+    """The plan of a game. It may end otherwise, as arbiters rule on the position."""
 
     ending: int
     """``UNFINISHED``: none."""
     after: int
-    """From so many events on that count, it is brought about; by the rules it comes when it comes."""
+    """The number of counted events from which it is brought about; an end by the rules comes when it comes."""
     rate: float
     """How often something is contested, of all acts."""
     is_held: bool
@@ -94,7 +94,7 @@ class Plan:
     afterwards: int
     """So often something is tried once the end is reached."""
     revivals: int
-    """So often, at most, an arbiter has the game go on from there."""
+    """The most times that an arbiter has the game continue from there."""
 
 
 class Contester(Somebody):
@@ -112,7 +112,7 @@ class Contester(Somebody):
     # --- what comes next ------------------------------------------------------------------------------------
 
     def next(self) -> tuple[Try, Standing] | None:
-        """What somebody does, and what stands after it; None: the game is left as it is."""
+        """Return an act, and the standing after it; None: the game is left as it is."""
         for _ in range(60):
             if self.is_left():
                 return None
@@ -158,7 +158,7 @@ class Contester(Somebody):
         return tried
 
     def pass_time(self) -> None:
-        """A while, and never so long that somebody's time runs out."""
+        """Let a while pass, but no seat's time run out."""
         slow = self.slow
         wait = self.random.choice((0, 1, 30, 100, 250, 900, 3_000))
         for seat in slow.awaited(self.n) if slow.terms.HasField("clock") else ():
@@ -168,7 +168,7 @@ class Contester(Somebody):
         self.now += wait
 
     def play_on(self) -> Try | None:
-        """What the referee has to enter, a draw, or a legal move."""
+        """Return the referee's due entry, a draw, or a legal move."""
         if (due := self.due(self.now)) is not None:
             return self.referees(due, self.now)
         rng, state, slow = self.random, self.state, self.slow
@@ -180,7 +180,7 @@ class Contester(Somebody):
         return self.moved(move)
 
     def moved(self, data: bytes, broken: list[str] | None = None) -> Try | None:
-        """A move of the seat on turn; ``broken``: as an attempt."""
+        """Return a move of the seat on turn; ``broken``: as an attempt."""
         awaited = self.slow.awaited(self.n)
         if len(awaited) != 1:
             return None
@@ -213,7 +213,7 @@ class Contester(Somebody):
     # --- the end ----------------------------------------------------------------------------------------------
 
     def pursue(self) -> Try | None:
-        """A step towards the ending that is planned."""
+        """Return a step towards the ending that is planned."""
         ending, awaited = self.plan.ending, self.slow.awaited(self.n)
         if ending in GIVEN_UP:
             return self.referees(log_pb2.GameEnd(ending=log_pb2.Ending.ValueType(ending)), self.now)
@@ -252,11 +252,11 @@ class Contester(Somebody):
         return [seat for seat in self.seats if seat not in out]
 
     def may_leave(self) -> bool:
-        """Whether enough stay for a game; where no other end is planned, it may come to this one, rarely."""
+        """Return True if enough stay for a game; where no other end is planned, it may come to this one, rarely."""
         return len(self.staying) > 2 or (self.plan.ending == log_pb2.ENDING_RULES and self.random.random() < 0.05)
 
     def attempt(self) -> Try | None:
-        """A move that the rules forbid, recorded."""
+        """Return a move that the rules forbid, recorded."""
         slow, rng, awaited = self.slow, self.random, self.slow.awaited(self.n)
         if slow.terms.illegal_moves != log_pb2.ILLEGAL_MOVE_POLICY_RECORDED or len(awaited) != 1:
             return None
@@ -282,7 +282,7 @@ class Contester(Somebody):
         return self.ruling("accept", seat=awaited[0], move=data, rule_ids=self.broken(data))
 
     def back_to(self, *depths: int) -> int:
-        """An entry that was not taken back; sometimes the one before an illegal move that stands."""
+        """Return an entry that was not taken back; sometimes the one before an illegal move that stands."""
         slow, rng = self.slow, self.random
         alive = [i for i in slow.alive(self.n) if slow.after[i].in_play]
         stood = [i for i, _, _, _ in slow.rulings(self.n, "accept") if i in alive]
@@ -323,7 +323,7 @@ class Contester(Somebody):
         return self.of_seat(self.random.choice(self.seats), log_pb2.Appeal(against_seq=against, rule_id="TBL-31"))
 
     def decide(self) -> Try | None:
-        """A ruling on a protest or an appeal."""
+        """Return a ruling on a protest or an appeal."""
         if not self.open_disputes:
             return None
         return self.ruling("dismiss", decides=self.random.choice(self.open_disputes))
@@ -411,10 +411,10 @@ class Contester(Somebody):
         scores = rng.choice(([], [mark * 10 for mark in marks]))
         return self.ruling("adjudicate", places=places, scores=scores)
 
-    # --- who does it ------------------------------------------------------------------------------------------
+    # --- authors ----------------------------------------------------------------------------------------------
 
     def of_seat(self, seat: int, act: Any) -> Try | None:
-        """An act of the seat's, by itself or by a scribe; None of one that never joined and has no key."""
+        """Return an act of the seat, its own or by a scribe; None for a seat that never joined and has no key."""
         if not self.opened.seats[seat].scribed and seat not in self.slow.after[self.n].joined:
             return None
         intent = log_pb2.Intent()
@@ -448,7 +448,7 @@ class Contester(Somebody):
 
 
 def drawn(rng: random.Random, state: Any) -> Any:
-    """What the players of a declared game draw: any outcome, not only the first ones of a long list."""
+    """Return the draw of the players of a declared game: any outcome, not only the first ones of a long list."""
     kind = state.pending()[0].kind
     if kind == "line":
         return Line(tuple(sorted(rng.sample(numbers_of(state.unseen), state.line_size()))))

@@ -1,7 +1,7 @@
-"""Whole contested games of every rules as files, fixed by a number, with what is true after each of their entries.
+"""Whole contested games of every rules as files, fixed by a number, with the truth after each of their entries.
 
-The files are made with real keys through ``Record``. What is true of them is the slow table's, an independent statement
-of the rules of the table; both have to agree on every entry while it is made.
+The files are made with real keys through ``Record``. Their truth comes from the slow table, an independent statement of
+the rules of the table; both have to agree on every entry while it is made.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ TABLES: Final = {"kingdomino": own_dominoes, "rollwrite": own_sheet}
 
 @dataclass(frozen=True)
 class Truth:
-    """What is so after one entry."""
+    """The truth after one entry."""
 
     digest: bytes
-    """Of the position."""
+    """The digest of the position."""
     events: tuple[Any, ...] = ()
-    """What led to the position, in order: moves, draws, passes, as the engine has them."""
+    """The events that led to the position, in order: moves, draws, passes, as the engine has them."""
     brings: bool = False
     """The entry brought the last of them."""
     out: tuple[tuple[int, Ending], ...] = ()
     """Seats that have forfeited, in that order."""
     points_off: tuple[int, ...] = ()
     result: Result | None = None
-    """What the game has come to."""
+    """The result of the game, if it has one."""
     is_ended: bool = False
     """The end is entered."""
     broken: tuple[str, ...] = ()
@@ -148,13 +148,13 @@ class Contested:
 
 
 def game(rules_id: str, number: int, proofs: int = log_pb2.PROOF_POLICY_UNSPECIFIED) -> Contested:
-    """The game with this number; ``proofs``: of which entries its terms ask for certificates."""
+    """Return the game with this number; ``proofs``: of which entries its terms ask for certificates."""
     return _Making(rules_id, number, proofs).play()
 
 
 @cache
 def kept(rules_id: str, number: int) -> Contested:
-    """The same, made once; nobody may change it."""
+    """Return the game, made once; callers must not change it."""
     return game(rules_id, number)
 
 
@@ -381,7 +381,7 @@ class _Making:
 
 
 def result_of(end: log_pb2.GameEnd | None) -> Result | None:
-    """As everybody else has it."""
+    """Return the result in the form that others use."""
     return None if end is None else Result(Ending(end.ending), tuple(end.scores), tuple(end.places))
 
 

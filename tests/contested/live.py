@@ -1,4 +1,4 @@
-"""What of a live record these tests need beside its entries, in one place."""
+"""Parts of a live record that these tests need beside its entries, in one place."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from referee.log.replay import Record
 
 
 def digest_of(record: Record | None) -> bytes:
-    """Of its position."""
+    """Return the digest of its position."""
     assert record is not None
     return record.game.position.digest()

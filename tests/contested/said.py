@@ -1,4 +1,4 @@
-"""What a tool says of a game's result, read from what it really prints: one place to change when wording changes."""
+"""A tool's statement of a game's result, read from its real output: one place to change when wording changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WORDS: Final[dict[Ending, str]] = {
 
 @dataclass(frozen=True)
 class Said:
-    """What was understood."""
+    """The statement as read."""
 
     winners: tuple[int, ...] | None
     """Empty: that there is no result, or no winner; None: nothing was said."""
@@ -68,7 +68,7 @@ class Said:
 
 
 def in_text(text: str) -> Said:
-    """Of a text for people: its sentence, or else places as they have always been told."""
+    """Read a text for people: its sentence, or else the places in their usual form."""
     for pattern in (_WINS, _SHARE, _NOBODY):
         if found := list(pattern.finditer(text)):
             lines = "\n".join(_line(text, match) for match in (*found, *_TELLS.finditer(text)))
@@ -90,7 +90,7 @@ def _is_contradicted(found: Sequence[re.Match[str]]) -> bool:
 
 
 def _line(text: str, match: re.Match[str]) -> str:
-    """The whole of it, and the next, where a note may stand."""
+    """Return the whole of it, and the next, where a note may stand."""
     begin = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
     after = text.find("\n", end + 1) if end >= 0 else -1
@@ -98,7 +98,7 @@ def _line(text: str, match: re.Match[str]) -> str:
 
 
 def in_page(page: str) -> Said:
-    """Of HTML: its text."""
+    """Read the text of HTML."""
     body = re.sub(r"<style.*?</style>|<svg.*?</svg>", "", page, flags=re.DOTALL)
     body = re.sub(r"</(?:p|li|tr|h\d|div|dd|pre|section|ol|ul|table)>|<br>", "\n", body)
     text = html.unescape(re.sub(r"<[^>]*>", " ", body))
@@ -106,7 +106,7 @@ def in_page(page: str) -> Said:
 
 
 def in_header(text: str) -> Said:
-    """Of notation: what stands in its headers. Points alone say who won where nobody has as many."""
+    """Read the headers of notation. Points alone name the winner where no other seat has as many."""
     headers = "\n".join(line for line in text.partition("\n\n")[0].splitlines() if line.startswith(("[", ";")))
     said, found = in_text(headers), re.search(r'^\[Result "([^"]*)"\]$', headers, re.MULTILINE)
     if said.winners is not None or found is None:
@@ -118,7 +118,7 @@ def in_header(text: str) -> Said:
 
 
 def in_json(text: str) -> Said:
-    """Of an audit."""
+    """Read the report of an audit."""
     found: dict[str, Any] = json.loads(text)
     told = found.get("result") if isinstance(found.get("result"), dict) else found
     assert told is not None

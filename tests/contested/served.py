@@ -19,7 +19,7 @@ ORIGIN = "referee.local"
 
 
 async def keep(folder: Path, games: Iterable[Contested]) -> dict[bytes, list[str]]:
-    """Puts them into this data directory, which may be a new one; tokens by game and seat."""
+    """Put them into this data directory, which may be a new one; tokens by game and seat."""
     tokens: dict[bytes, list[str]] = {}
     opened = open_data(folder, ORIGIN)
     try:

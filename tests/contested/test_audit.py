@@ -1,4 +1,4 @@
-"""What an audit says of contested games, in Python and in JavaScript, against what is true of them."""
+"""The audit of contested games, in Python and in JavaScript, against their truth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def report_of(made: Contested) -> Report:
 @IN_THIRDS
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_audits_say_what_is_true(rules_id: str, part: Part) -> None:
-    """Whole games are whole, the others are the beginning of one; ends that are entered are told as they are."""
+    """Whole games are whole, the others are the beginning of one; ends that are entered are reported as they are."""
     for made in games_of(part, rules_id):
         report, last = report_of(made), made.truth[-1]
         assert report.verdict is made.verdict, f"{made}: {report}"

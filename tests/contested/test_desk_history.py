@@ -1,4 +1,4 @@
-"""What a scribe's desk lists of contested games, against what is true of their entries."""
+"""The lists of a scribe's desk in contested games, against the truth of their entries."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def history_of(entries: list[bytes]) -> History:
 @IN_THIRDS
 @EACH
 def test_what_stands(rules_id: str, part: Part) -> None:
-    """Of moves, draws and passes: that they stand, or which entry took them back."""
+    """Moves, draws and passes stand, or the list names the entry that took them back."""
     for made in games_of(part, rules_id):
         by = {seq: number for number, truth in enumerate(made.truth) for seq in truth.takes_back}
         for entry, truth in zip(history_of(made.entries).entries, made.truth, strict=True):
@@ -63,7 +63,7 @@ def test_scored_lines(rules_id: str, part: Part) -> None:
 @IN_THIRDS
 @EACH
 def test_accepted_moves_are_told(rules_id: str, part: Part) -> None:
-    """An arbiter let the move stand: it is told as others are, with the rules that it breaks."""
+    """An arbiter let the move stand: it is listed as others are, with the rules that it breaks."""
     seen = 0
     for made in games_of(part, rules_id):
         listed = history_of(made.entries).entries

@@ -22,13 +22,13 @@ EACH = pytest.mark.parametrize("rules_id", sample_of(registry.names(), 1))
 NUMBERS = [n for n in range(2 * len(ENDINGS)) if ENDINGS[n % len(ENDINGS)] != RULES or n % len(ENDINGS) < 4]
 """Games with every ending, entered and held; not all of those that are played to the end by the rules."""
 AT_ONCE = {Ending.ABORTED, Ending.REFEREE_FAULT}
-"""Nobody protests against these: they are entered as they come."""
+"""Endings without a time for protests: they are entered at once."""
 WAIVED = {
     "alhambra": {"ALH-A2", "ALH-A4"},
     "kingdomino": {"KDO-13", "KDO-14"},
     "rollwrite": {"RNW-10"},
 }
-"""What accepted moves break; ALH-A5 and ALH-A6 are too rare for so few games."""
+"""Rules that accepted moves break; ALH-A5 and ALH-A6 are too rare for so few games."""
 
 
 @EACH
@@ -48,7 +48,7 @@ def test_everything_occurs(rules_id: str) -> None:
 
 @EACH
 def test_games_are_played(rules_id: str) -> None:
-    """Most games go on for long: moves are made, rounds are scored, kingdoms grow."""
+    """Most games last long: moves are made, rounds are scored, kingdoms grow."""
     made = sample(rules_id, 6)
     most = sorted(max(len(truth.events) for truth in each.truth) for each in made)
     assert most[2] > 20
@@ -57,7 +57,7 @@ def test_games_are_played(rules_id: str) -> None:
 
 @EACH
 def test_truth_fits_together(rules_id: str) -> None:
-    """What is kept of each entry fits what is kept of the others, and the bytes."""
+    """The truth of each entry fits that of the others, and the bytes."""
     for made in sample(rules_id, 4):
         taken = {seq for truth in made.truth for seq in truth.takes_back}
         assert [seq for seq, truth in enumerate(made.truth) if not truth.stands] == sorted(taken)
@@ -78,7 +78,7 @@ def test_a_number_is_one_game() -> None:
 
 @EACH
 def test_results_follow_from_what_happened(rules_id: str) -> None:
-    """From the position, who is out and what was taken off: what ``Contest`` makes of them, where nobody ruled."""
+    """``Contest`` gives the result from the position, the seats out and the points taken off, unless a ruling did."""
     ruled = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)
     for made in sample(rules_id, 6):
         for seq in sampled(len(made.truth), 25):

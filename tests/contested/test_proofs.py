@@ -30,7 +30,7 @@ ALL = log_pb2.PROOF_POLICY_ALL
 @IN_THIRDS
 @EACH
 def test_claims_are_of_the_position(rules_id: str, part: Part) -> None:
-    """Whatever was taken back, accepted or played by a stand-in before: each is about the position before its entry."""
+    """Take-backs, accepted moves and stand-ins came before: each claim is about the position before its entry."""
     seen = set[str]()
     for number in part.of(numbers(rules_id)):
         made = game(rules_id, number, ALL)
@@ -52,7 +52,7 @@ def fingerprints(follower: Follower, claims: tuple[object, ...]) -> list[bytes]:
 
 
 def judged(made: Contested, seq: int) -> object:
-    """The move, draw or pass of the entry, or the attempt; None: it holds none."""
+    """Return the move, draw or pass of the entry, or the attempt; None: it holds none."""
     truth = made.truth[seq]
     if truth.brings:
         return truth.events[-1]

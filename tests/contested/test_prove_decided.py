@@ -30,7 +30,7 @@ def answer(folder: Path, made: Contested, at: int) -> tuple[CompletedProcess[str
 
 
 def ends(made: Contested) -> list[int]:
-    """Entries after which the game has come to another result than before, and the last, if it has one."""
+    """Return entries after which the game has come to another result than before, and the last, if it has one."""
     results = [truth.result for truth in made.truth]
     found = [at for at, (before, now) in enumerate(pairwise(results), 1) if now is not None and now != before]
     return sorted({*found, *([len(results) - 1] if results[-1] is not None else [])})
@@ -39,7 +39,7 @@ def ends(made: Contested) -> list[int]:
 @IN_THIRDS
 @EACH
 def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str, part: Part) -> None:
-    """By its rules, by forfeits, by a ruling or without a result, entered or not: who is first, and nothing proved."""
+    """By its rules, by forfeits, by a ruling or without a result, entered or not; nothing is proved."""
     wrong = []
     for made in games_of(part, rules_id):
         for at in ends(made):
@@ -58,7 +58,7 @@ def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str, part: Pa
 @in_parts(6)
 @EACH
 def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str, part: Part) -> None:
-    """While a game goes on: who has forfeited has not won, and a proof holds if the moves go on to the end."""
+    """During a game: a seat that has forfeited has not won, and a proof holds if only moves follow to the end."""
     wrong = []
     for number in part.of(range(6)):
         made = kept(rules_id, number)
@@ -76,7 +76,7 @@ def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str, par
 
 
 def by_moves_alone(made: Contested, at: int) -> Result | None:
-    """What came of the game, if nothing but moves came after."""
+    """Return the result of the game, if only moves followed."""
     now, last = made.truth[at], made.truth[-1]
     is_plain = (last.out, last.points_off, last.events[: len(now.events)]) == (now.out, now.points_off, now.events)
     return last.result if is_plain and last.result is not None and last.result.ending is Ending.RULES else None

@@ -75,7 +75,7 @@ class Wanted:
         return f"{self.ending.words}, {'' if self.is_plain else 'other places, '}{how}"
 
     def is_planned(self, number: int) -> bool:
-        """Whether the game with this number is made for it."""
+        """Return True if the game with this number is made for it."""
         round_, index = divmod(number, len(ENDINGS))
         is_held = round_ % 4 == 3 if self.is_disputed else round_ % 2 == self.is_held
         return ENDINGS[index] == self.ending.value and is_held
@@ -93,7 +93,7 @@ class Wanted:
 
 
 def wanted() -> Iterator[Wanted]:
-    """Each ending, entered and held, and more by the rules where the places are not those of the points."""
+    """Yield each ending, entered and held, and more by the rules where the places are not those of the points."""
     for is_held in (False, True):
         for ending in map(Ending, CONSEQUENCES):
             if not (is_held and ending in AT_ONCE):
@@ -124,7 +124,7 @@ def audited(made: Contested, path: Path, *words: str) -> CompletedProcess[str]:
 
 
 def read_back(path: Path) -> Said:
-    """What a game as text says, when it is shown again."""
+    """Return the result that a game as text has, when it is shown again."""
     text = path.with_suffix(".txt")
     text.write_text(referee("show", "--notation", path).stdout, encoding="utf-8")
     done = referee("show", text)
@@ -132,14 +132,14 @@ def read_back(path: Path) -> Said:
 
 
 def desk_status(made: Contested, _: Path) -> Said:
-    """The line above the boards, as a desk has it that has read the game."""
+    """Return the line above the boards, as a desk has it that has read the game."""
     record = Record.replay(made.entries)
     desk = Desk(made.rules_id, made.position(len(made.entries) - 1))
     return in_text(boards.awaited(record, desk, [""] * len(made.opened.seats)))
 
 
 def bots_last_line(made: Contested, _: Path) -> Said:
-    """What ``referee bot`` prints when the game is over."""
+    """Return the result that ``referee bot`` prints when the game is over."""
     seat, last = 0, made.truth[-1].result
     player = Player(Join("127.0.0.1:1", made.played.record.game_id.hex(), seat, "t"), RandomBot(), key=seat_key(seat))
     player.ledger.add(made.entries, made.played.notes[-1])

@@ -1,4 +1,4 @@
-"""Everybody who follows a game has the position that its entries have: after every one of them, whatever it was."""
+"""Every follower of a game has the position that its entries have: after every one of them, whatever it was."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EACH = pytest.mark.parametrize("rules_id", registry.names())
 
 
 def check(entries: Sequence[bytes]) -> None:
-    """Of every visitor, after every entry."""
+    """Check every visitor, after every entry."""
     opened = decode_entry(entries[0]).open
     record, again = Record(opened), Record(opened)
     transcript, history = Transcript(record.opened), History()
@@ -73,7 +73,7 @@ def check(entries: Sequence[bytes]) -> None:
 
 
 def replayed(record: Record, transcript: Transcript) -> State:
-    """What the events that count lead to, from the beginning."""
+    """Return the state after the events that count, from the beginning."""
     position = record.game.position
     state = position.rules.new(position.seats, position.options, position.components)
     for event in transcript.events():

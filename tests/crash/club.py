@@ -26,7 +26,7 @@ class Club:
     referee: Referee
     load: Load
     games: dict[str, asyncio.Task[None]]
-    """By id, whoever plays them."""
+    """By id, of all players."""
     tokens: dict[str, list[str]]
 
     @property
@@ -44,18 +44,18 @@ class Club:
         self.play(told)
 
     def play(self, told: Told) -> None:
-        """Players sit down, who know nothing yet."""
+        """Seat players that know nothing yet."""
         self.games[told.game_id] = asyncio.create_task(self.load.play(told, self.tokens[told.game_id]))
 
     async def leave(self, game_id: str) -> Told:
-        """Nobody plays the game any more, and what was told of it is no longer asked for."""
+        """Stop playing the game, and drop the record of its messages."""
         task = self.games.pop(game_id)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         return self.load.games.pop(game_id)
 
     async def until(self, holds: Callable[[], bool], what: str) -> None:
-        """Meanwhile nobody stops playing."""
+        """Wait, while all continue to play."""
         async with waiting_for(what):
             while not holds():
                 if failed := [task for task in self.games.values() if task.done() and task.exception()]:
@@ -95,7 +95,7 @@ async def club(referee: Referee) -> AsyncIterator[Club]:
 
 
 async def goes_on(here: Club) -> None:
-    """Play goes on, everything that was told is there, also after a kill, and every game audits."""
+    """Check that play continues, all messages hold, also after a kill, and every game audits."""
     await here.some_acts()
     await here.load.pause()
     await nothing_is_lost(here.load, here.told)

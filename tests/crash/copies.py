@@ -1,4 +1,4 @@
-"""A club whose machine is lost again and again: copies of some time before, put back without the marks.
+"""A club whose machine is lost again and again: earlier copies, put back without the marks.
 
 Whatever the organiser then decides, no two signed histories of a game may stand side by side without a declaration.
 """
@@ -33,7 +33,7 @@ DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
 
 
 class Copies:
-    """The same seed plays the same games and makes the same decisions."""
+    """A campaign: the same seed plays the same games and makes the same decisions."""
 
     def __init__(self, folder: Path, seed: int, *, protected: bool = True) -> None:
         """``protected``: whether what is restored is in doubt."""
@@ -44,7 +44,7 @@ class Copies:
         """By game: files that somebody has kept."""
         self.decided: Counter[str] = Counter()
         self.found: Counter[str] = Counter()
-        """What two people find who compare their files of a game."""
+        """The findings of two people who compare their files of a game."""
 
     async def round(self, number: int) -> None:
         """Play, copy, play on, lose the machine, restore, decide, and play on with what is left."""

@@ -1,4 +1,4 @@
-"""What clients were told, and whether a log keeps it. Knows bytes alone: nothing here asks the referee."""
+"""The messages to clients, and whether a log keeps them. Knows bytes alone: nothing here asks the referee."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Act:
     receipt: pb.Accepted | None = None
     """Once it is acknowledged, with the checkpoint."""
     is_denied: bool = False
-    """Another act came first, and its author was told so."""
+    """True if another act came first, and its author learned so."""
 
 
 @dataclass
@@ -35,17 +35,17 @@ class Told:
     verifier: VerifierKey
     acts: list[Act] = field(default_factory=list)
     seen: dict[int, bytes] = field(default_factory=dict)
-    """Entries by seq, whoever saw them."""
+    """Entries by seq, seen by any client."""
     notes: dict[int, bytes] = field(default_factory=dict)
     """Signed checkpoints by size, in receipts and in commits."""
     is_over: bool = False
 
     def heads(self) -> dict[int, bytes]:
-        """Roots by size. Raises ``LogError`` for what the referee did not sign."""
+        """Return roots by size. Raises ``LogError`` for what the referee did not sign."""
         return {size: open_checkpoint(note, self.verifier).root for size, note in self.notes.items()}
 
     def see(self, seq: int, data: bytes) -> None:
-        """Raises ``AssertionError`` if somebody saw something else there."""
+        """Raise ``AssertionError`` if somebody saw something else there."""
         assert self.seen.setdefault(seq, data) == data, f"game {self.game_id}: two entries {seq} were shown"
 
     def acknowledge(self, act: Act, receipt: pb.Accepted) -> None:
@@ -59,7 +59,7 @@ class Told:
 
 
 def broken(told: Told, entries: Sequence[bytes]) -> list[str]:
-    """What the log does not keep of what was told: nothing, if all is well."""
+    """Return the messages that the log does not keep: none, if all is well."""
     problems: list[str] = []
     heads = _heads(told, problems)
     tree, leaf = Tree(), b""
@@ -83,7 +83,7 @@ def broken(told: Told, entries: Sequence[bytes]) -> list[str]:
 
 
 def _heads(told: Told, problems: list[str]) -> dict[int, bytes]:
-    """Roots by size, of the notes that the referee signed for this game."""
+    """Return roots by size, of the notes that the referee signed for this game."""
     heads: dict[int, bytes] = {}
     for size, note in told.notes.items():
         try:

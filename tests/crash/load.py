@@ -1,4 +1,4 @@
-"""Light players who go on by themselves: they know what the stream tells them, and write down what they were told."""
+"""Light players that play unattended: they know what the stream sends them, and write it down."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ PATIENCE_S = 0.01
 """Before the next attempt."""
 
 _GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
-"""Killed, or stopped while nobody read the stream."""
+"""The referee was killed, or stopped while no player read the stream."""
 _WRITTEN_TOO_LATE = "Internal error from Core"
-"""What the library says to a message for a stream that is over."""
+"""The library's error for a message on a stream that is over."""
 
 
 @dataclass
 class Load:
-    """Everybody who plays at one referee."""
+    """All players at one referee."""
 
     channel: grpc.aio.Channel
     organiser: str
@@ -65,7 +65,7 @@ class Load:
         self._quiet.set()
 
     async def create(self, seats: int, rules_id: str = "alhambra") -> tuple[Told, list[str]]:
-        """A new game and its tokens, whatever happens meanwhile."""
+        """Return a new game and its tokens, whatever happens meanwhile."""
         options = b""
         if self.turns is not None and rules_id == "alhambra":
             options = codec(rules_id, 2).encode_options(Options(max_turns=self.turns))
@@ -115,7 +115,7 @@ class Load:
 
 
 async def went_wrong(error: grpc.aio.AioRpcError, failures: list[str]) -> str:
-    """The reason, if it is one to go on; raises it otherwise. No reason: the referee is gone."""
+    """Return the reason, if it is one to continue after; raises it otherwise. No reason: the referee is gone."""
     if any(name == "grpc-status-details-bin" for name, _ in error.trailing_metadata() or ()):
         reason = refusal(error).reason
         failures.append(reason)
@@ -145,7 +145,7 @@ class Player:
         self._act: Act | None = None
         """Not answered yet."""
         self._turn: pb.Turn | None = None
-        """The last that was told, unless it was used."""
+        """The last turn that was announced, unless it was used."""
         self._is_over = False
 
     async def run(self) -> None:
@@ -183,7 +183,7 @@ class Player:
                 await self._send(call, self._act)
             if message.HasField("turn"):
                 self._turn = message.turn
-            # A turn is told once: it may come before the answer to an act whose first answer was lost.
+            # A turn is announced once: it may come before the answer to an act whose first answer was lost.
             turn = self._turn
             if self._act is None and turn is not None and turn.size == self._seq + 1:
                 await self._load.may_act.wait()

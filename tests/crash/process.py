@@ -39,7 +39,7 @@ class Referee:
         self._began = 0.0
 
     async def spawn(self) -> None:
-        """Returns when the process exists."""
+        """Return when the process exists."""
         with self.log.open("ab") as log:
             self._began = time.monotonic()
             self._process = await asyncio.create_subprocess_exec(
@@ -53,7 +53,7 @@ class Referee:
             )
 
     async def start(self) -> None:
-        """Returns when it listens."""
+        """Return when it listens."""
         await self.spawn()
         assert self._process is not None
         assert self._process.stdout is not None
@@ -62,7 +62,7 @@ class Referee:
         self.start_s = time.monotonic() - self._began
 
     async def refuses_to_start(self) -> str:
-        """What it says to that."""
+        """Return the message with which it refuses."""
         said = len(self.logged())
         await self.spawn()
         assert self._process is not None
@@ -77,13 +77,13 @@ class Referee:
         assert await self._process.wait() == -signal.SIGKILL, self.logged()[-2000:]
 
     async def stop(self) -> None:
-        """As an operator does."""
+        """Stop it, as an operator does."""
         assert self._process is not None
         self._process.terminate()
         assert await self._process.wait() == 0, self.logged()[-2000:]
 
     async def put_down(self) -> None:
-        """Whatever its state."""
+        """End it, whatever its state."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()

@@ -1,4 +1,4 @@
-"""kill -9 under load, again and again on one directory; after every start, everything that was told is in the logs."""
+"""kill -9 under load, again and again on one directory; after every start, all that clients heard is in the logs."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tests.server.store.postgres import Postgres
 
 TABLES = 8
 TURNS = 40
-"""Of each game at most, so that games end and others begin."""
+"""The most turns of a game, so that games end and others begin."""
 MOST_S = 0.3
-"""Of play, before a kill at a random moment."""
+"""The most seconds of play, before a kill at a random moment."""
 
 
 class Moment(StrEnum):
@@ -59,7 +59,7 @@ async def log_of(load: Load, game_id: str) -> bytes:
 
 
 async def listed(load: Load) -> dict[str, game_pb2.Game]:
-    """Every game that the referee knows of."""
+    """Return every game that the referee knows of."""
     games: dict[str, game_pb2.Game] = {}
     token = ""
     while True:
@@ -71,7 +71,7 @@ async def listed(load: Load) -> dict[str, game_pb2.Game]:
 
 
 async def nothing_is_lost(load: Load, games: list[Told]) -> None:
-    """Holds what was told of these games against their logs."""
+    """Compare the messages about these games with their logs."""
     # A game may still be opened while they are listed.
     opened = list(load.games)
     known = await listed(load)
@@ -84,7 +84,7 @@ async def nothing_is_lost(load: Load, games: list[Told]) -> None:
 
 
 async def all_complete(load: Load) -> int:
-    """Aborts what is not over and holds every log against what was told and against the auditor; how many there are."""
+    """Abort running games and compare every log with the messages and the auditor; return the number of logs."""
     games = await listed(load)
     for game in games.values():
         if game.state != game_pb2.GAME_STATE_OVER:
@@ -105,7 +105,7 @@ class Rig:
     def __init__(
         self, folder: Path, seed: int, say: Callable[[str], object] = print, *, server: Postgres | None = None
     ) -> None:
-        """``say`` is told now and then how far it is. ``server``: where the games are; in a file if there is none."""
+        """``say`` gets the progress now and then. ``server``: where the games are; in a file if there is none."""
         self._say = say
         self._store: Store = File(folder / "data") if server is None else Database(server)
         self._referee = Referee(folder, words=self._store.words)
@@ -120,7 +120,7 @@ class Rig:
         """That were acknowledged."""
 
     def report(self) -> str:
-        """What was done, line by line."""
+        """Return the report, line by line."""
         moments = "".join(f"  {number:4} {moment}\n" for moment, number in sorted(self.kills.items()))
         return (
             f"{self.kills.total()} kills, {self.caught} of them with acts under way:\n{moments}"
@@ -128,7 +128,7 @@ class Rig:
         )
 
     async def run(self, rounds: int) -> None:
-        """Raises ``AssertionError`` with all that does not hold."""
+        """Raise ``AssertionError`` with all that does not hold."""
         try:
             await self._referee.start()
             async with loaded(self._referee, self._rng) as load, asyncio.TaskGroup() as tables:
@@ -145,7 +145,7 @@ class Rig:
             await self._referee.put_down()
 
     def _moments(self, rounds: int) -> list[Moment]:
-        """All of them equally often."""
+        """Return all of them equally often."""
         moments = [self.moments[number % len(self.moments)] for number in range(rounds)]
         self._rng.shuffle(moments)
         return moments

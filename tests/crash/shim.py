@@ -1,4 +1,4 @@
-"""The library under the referee (``shim.c``): compiled once, told what to do through a mapped page."""
+"""The library under the referee (``shim.c``): compiled once, controlled through a mapped page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAULTS = struct.Struct("=iiq")
 
 @cache
 def library() -> Path:
-    """The shared library. Skips the test where there is no compiler for it."""
+    """Return the shared library. Skips the test where there is no compiler for it."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler: nothing can stand between the referee and the C library")
@@ -34,7 +34,7 @@ def library() -> Path:
 
 
 def library_if_any() -> Path | None:
-    """The same, for who can do without."""
+    """Return the library, or None for callers that can do without."""
     try:
         return library()
     except pytest.skip.Exception:
@@ -42,7 +42,7 @@ def library_if_any() -> Path | None:
 
 
 def _try_out(made: Path, folder: Path) -> None:
-    """Skips the test where programs start without it: a disk that should fail would not, and be waited for."""
+    """Skip the test where programs start without it: a disk that should fail would not, and be waited for."""
     trace = folder / "trace"
     env = {**os.environ, "LD_PRELOAD": str(made), "CRASH_DIR": str(folder), "CRASH_TRACE": str(trace)}
     done = subprocess.run(
@@ -71,5 +71,5 @@ class Shim:
             self.env["CRASH_TRACE"] = str(self.trace)
 
     def fail(self, *, writes: int = 0, syncs: int = 0, clock_s: int = 0) -> None:
-        """From now on writes and syncs fail with these errno, and the clock is off by so much."""
+        """Make writes and syncs fail with these errno from now on, and set the clock off by ``clock_s``."""
         self._page[:] = _FAULTS.pack(writes, syncs, clock_s * 1_000_000_000)

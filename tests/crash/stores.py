@@ -15,7 +15,7 @@ from referee.server.service.files import STORE_FILE
 from tests.server.store.postgres import Postgres
 
 LONG_S = 2.0
-"""Of waiting for the moment."""
+"""The most seconds to wait for the moment."""
 
 
 class Store(ABC):
@@ -68,7 +68,7 @@ class Database(Store):
                     return
 
     def until_checkpoint(self) -> None:
-        """It is told to, and has not said that it is done."""
+        """Return while the server makes a checkpoint."""
         with closing(psycopg.connect(self._url)) as connection:
             connection.pgconn.send_query(b"CHECKPOINT")
 

@@ -1,4 +1,4 @@
-"""A wall clock that is set back, or forward, under a referee: play goes on, and the log says what really passed."""
+"""A wall clock that is set back, or forward, under a referee: play continues, and the log has the real durations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def test_the_clock_is_set(step_s: int, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("step_s", [-3_600, campaign(3_600)], ids=["behind", "ahead"])
 async def test_a_restart_when_the_clock_was_set(step_s: int, tmp_path: Path) -> None:
-    """Clocks go on from where they were: the flag falls when the seat has used its time, and the operator is told."""
+    """Clocks resume from where they were: the flag falls when the seat has used its time, and the operator hears it."""
     move_ms = 5_000
     shim = Shim(tmp_path)
     referee = Referee(tmp_path, env=shim.env)

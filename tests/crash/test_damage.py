@@ -1,4 +1,4 @@
-"""Bytes of the database that are not what was written: that game stands still and is named, the others go on."""
+"""Damaged bytes of the database: that game stands still and is named, the others continue."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def damaged(database: Path, game_id: str, how: str) -> Iterator[None]:
 
 
 async def set_aside(here: Club, told: Told) -> None:
-    """Whoever asks is told so, and the operator."""
+    """Check that callers get the error, and the operator does."""
     stub, organiser = here.load.stub, bearer(here.load.organiser)
     last = told.acts[-1]
     act = pb.SubmitIntentRequest(game_id=told.game_id, intent=last.intent, signature=last.signature)
@@ -94,7 +94,7 @@ async def test_damaged_while_stopped(how: str, tmp_path: Path) -> None:
 
 @pytest.mark.long
 async def test_damaged_while_running(tmp_path: Path) -> None:
-    """Noticed by whoever reads it; until then the game is in memory, and what is added to it is not damaged."""
+    """A read notices the damage; until then the game is in memory, and what is added to it is not damaged."""
     async with club(Referee(tmp_path)) as here:
         database = here.referee.data / STORE_FILE
         await here.load.pause()

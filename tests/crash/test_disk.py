@@ -1,4 +1,4 @@
-"""A disk that takes nothing more: a clear error, no false acknowledgement, and play goes on when it does again."""
+"""A full disk: a clear error, no false acknowledgement, and play continues when there is space again."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FAULTS = {
 
 
 async def nothing_is_acknowledged(here: Club, said: str) -> None:
-    """The players are told to send it again, the operator what it is, and whoever reads can read."""
+    """Check that players are asked to send it again, the operator learns why, and readers can read."""
     await here.some_failures(len(here.games))
     before = here.receipts
     await here.some_failures()
@@ -106,7 +106,7 @@ async def test_a_start_on_little_space_leaves_it_to_the_games(freed: int, tmp_pa
 
 @pytest.mark.long
 async def test_the_reserve_is_used_up(tmp_path: Path) -> None:
-    """What was acknowledged is there; a start says what it needs, or goes on, and with space everything does."""
+    """Acknowledged acts are there; a start names its needs, or succeeds, and with space everything works."""
     with small_disk(tmp_path / "disk", 24 << 20) as disk:
         referee = Referee(tmp_path)
         referee.data = disk.path / "data"
@@ -138,7 +138,7 @@ async def test_the_reserve_is_used_up(tmp_path: Path) -> None:
 
 
 def unprivileged() -> tuple[str, ...]:
-    """What makes the permissions of files hold for the command after it, for root as well."""
+    """Return words that make the permissions of files hold for the command after them, for root as well."""
     if os.geteuid() != 0:
         return ()
     if shutil.which("setpriv") is None:
@@ -169,7 +169,7 @@ async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("locked", sample_of(["club/data", "club"], 1))
 async def test_no_start_without_rights(locked: str, tmp_path: Path) -> None:
-    """On the directory, or on the one above it, of which it cannot even be told whether it has one."""
+    """The rights are missing on the directory, or on the one above, which hides whether the directory exists."""
     referee = Referee(tmp_path, wrapper=unprivileged())
     referee.data = tmp_path / "club/data"
     referee.data.mkdir(parents=True)

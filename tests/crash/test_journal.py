@@ -16,7 +16,7 @@ from tests.server.service.player import Client, Play
 
 @pytest.fixture
 async def kept(play: Play) -> tuple[Told, list[bytes]]:
-    """What a client was told of the beginning of a game, and its log."""
+    """Return a client's messages about the beginning of a game, and its log."""
     await play.steps(6)
     told = Told(play.id, VerifierKey.parse(play.created.verifier_key))
     for request, _, response in play.sent:

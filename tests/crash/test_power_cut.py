@@ -1,4 +1,4 @@
-"""A power cut, unlike a kill, takes along what was written and not synced: nothing is told before it is on the disk."""
+"""A power cut, unlike a kill, takes along unsynced writes: the referee sends nothing before it is on the disk."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Head:
 
 @dataclass
 class Run:
-    """Everything that a referee did until it was killed, and what its players were told."""
+    """A referee's acts until it was killed, and its players' messages."""
 
     events: list[Event]
     told: list[Told]
     heads: list[Head]
-    """Those that were told, in the order of their going out."""
+    """Those that were sent, in order."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ async def _play(referee: Referee) -> list[Told]:
 
 
 def unsynced(events: list[Event], name: str) -> list[Event]:
-    """The same, had no sync of this file and of those that belong to it succeeded."""
+    """Return the events as if no sync of this file and of those that belong to it had succeeded."""
     return [e if e.kind is not Kind.SYNCED or not e.name.startswith(name) else _NOTHING for e in events]
 
 
@@ -92,7 +92,7 @@ _NOTHING = Event(Kind.SYNC_BEGUN, 0, 0, "", b"")
 
 
 def too_early(run: Run, events: list[Event]) -> list[str]:
-    """Heads that left before they were on the disk: in the database, and after that in the marks."""
+    """Return heads that left before they were on the disk: in the database, and after that in the marks."""
     problems: list[str] = []
     for head in run.heads:
         entries = _synced(events, STORE_FILE, b64encode(head.root), 0)
@@ -131,7 +131,7 @@ def test_every_head_is_synced_before_it_is_told(run: Run) -> None:
 
 
 def lost(run: Run, events: list[Event], folder: Path, cuts: int) -> list[str]:
-    """Cuts the power just before heads leave: which of those told by then, or about to be, are not on the disk."""
+    """Cut the power just before heads leave: return those sent by then, or about to be, that are not on the disk."""
     rng = random.Random(2)
     problems: list[str] = []
     disk, at = Disk(), 0
@@ -171,7 +171,7 @@ def test_what_is_told_outlives_a_power_cut(run: Run, tmp_path: Path) -> None:
 
 @in_parts(STARTS)
 async def test_a_referee_goes_on_after_a_power_cut(part: Part, run: Run, tmp_path: Path) -> None:
-    """It starts on what is left, also of its marks, sets no game aside, has all that was told, and plays."""
+    """It starts on the rest, also of its marks, sets no game aside, keeps its word, and plays."""
     rng = random.Random(3)
     disk, at = Disk(), 0
     for number, point in enumerate(part.of(sorted(rng.sample(range(len(run.heads)), STARTS)))):
@@ -194,7 +194,7 @@ async def test_a_referee_goes_on_after_a_power_cut(part: Part, run: Run, tmp_pat
 
 
 def by_then(run: Run, heads: list[Head]) -> list[Told]:
-    """What had been told when these heads had left: of an act without its receipt nothing is known."""
+    """Return the messages sent when these heads had left: of an act without its receipt nothing is known."""
     known: list[Told] = []
     for told in run.told:
         sizes = {head.size for head in heads if head.game_id == told.game_id}

@@ -53,7 +53,7 @@ async def witnessing(folder: Path, log_key: str) -> AsyncIterator[str]:
 
 
 async def _play(client: Client, going: set[str], over: set[str]) -> None:
-    """Opens games and ends them, until the referee is gone."""
+    """Open games and end them, until the referee is gone."""
     while True:
         play = await client.play(seed=len(going))
         going.add(play.id)
@@ -73,7 +73,7 @@ def logged_once(folder: Path, trusted: LogPolicy) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [2, campaign(20)])
 async def test_killed_again_and_again_it_has_one_log(kills: int, tmp_path: Path) -> None:
-    """With every game that was opened and every end that was told."""
+    """The log has every game that was opened and every end that was announced."""
     data, folder = tmp_path / "data", tmp_path / "log"
     data.mkdir(mode=0o700)
     key = PrivateKey.generate()
@@ -114,7 +114,7 @@ async def test_killed_again_and_again_it_has_one_log(kills: int, tmp_path: Path)
 
 
 def _writer(url: str) -> int:
-    """The process that writes the log, of the referees on this database."""
+    """Return the process that writes the log, of the referees on this database."""
     with psycopg.connect(url) as connection:
         found = connection.execute(
             "SELECT name FROM nodes WHERE id::text = (SELECT convert_from(value, 'UTF8') FROM facts"
@@ -124,7 +124,7 @@ def _writer(url: str) -> int:
 
 
 async def _gone_on(url: str, folder: Path, trusted: LogPolicy, dead: int) -> None:
-    """Returns when another one writes the log, and something more is published."""
+    """Return when another one writes the log, and something more is published."""
     await until(lambda: _writer(url) not in {0, dead}, "the other to write it", every_s=0.05)
 
     def size() -> int:
@@ -148,7 +148,7 @@ async def two_of(url: str, key: PrivateKey, folder: Path, top: Path) -> list[Ref
 @pytest.mark.long
 @pytest.mark.parametrize("kills", [2, campaign(8)])
 async def test_two_referees_have_one_log_whichever_is_killed(kills: int, tmp_path: Path, postgres: Postgres) -> None:
-    """It is always the one that writes the log; the other goes on with it, and every head is there once."""
+    """The killed one is always the writer of the log; the other continues it, and every head is there once."""
     url, folder = postgres.new(), tmp_path / "log"
     key = PrivateKey.generate()
     trusted = LogPolicy.parse(f"log {CheckpointSigner(f'{ORIGIN}/log', key).verifier}\nquorum none\n".encode())

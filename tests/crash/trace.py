@@ -1,8 +1,8 @@
-"""What a referee did to its files and sockets, in order, and what a power cut at any point of it leaves on the disk.
+"""A referee's acts on its files and sockets, in order, and the rest that a power cut at any point leaves on the disk.
 
-Pessimistic where a disk may be: of what was written to a file since the last sync of it was called, any part may be
-missing, in any order. Names of files are taken to be kept, as a journalling file system and SQLite's and our own syncs
-of the directory see to.
+Pessimistic where a disk may be: of the writes to a file since the last sync of it was called, any part may be missing,
+in any order. Names of files are taken to be kept, as a journalling file system and SQLite's and our own syncs of the
+directory see to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DATA_FRAME = 0
 
 
 class Kind(IntEnum):
-    """As in ``shim.c``."""
+    """The kinds of ``shim.c``."""
 
     WRITE = 1
     SYNC_BEGUN = 2
@@ -48,7 +48,7 @@ class Event:
 
 
 def read(path: Path) -> list[Event]:
-    """All whole records; a kill may have cut the last one."""
+    """Return all whole records; a kill may have cut the last one."""
     data, events, at = path.read_bytes(), list[Event](), 0
     while at + _HEAD.size <= len(data):
         kind, channel, value, name, size = _HEAD.unpack_from(data, at)
@@ -65,11 +65,11 @@ class _File:
     durable: bytearray = field(default_factory=bytearray)
     pending: list[Event] = field(default_factory=list)
     begun: int = 0
-    """Of the pending ones, how many a sync that has begun will cover."""
+    """How many of the pending ones a sync that has begun will cover."""
 
 
 class Disk:
-    """What is on it for certain, and what may be."""
+    """The certain content of a disk, and the possible content."""
 
     def __init__(self) -> None:
         self._files: defaultdict[str, _File] = defaultdict(_File)
@@ -94,7 +94,7 @@ class Disk:
             file.begun = 0
 
     def cut(self, folder: Path, rng: random.Random) -> None:
-        """Writes what a power cut leaves now: what was synced, and of the rest nothing, or some of it, torn."""
+        """Write what a power cut leaves now: what was synced, and of the rest nothing, or some of it, torn."""
         folder.mkdir(mode=0o700)
         is_lucky = rng.random() < 0.5
         for name, file in self._files.items():
@@ -122,7 +122,7 @@ def _apply(content: bytearray, event: Event, *, whole: bool, rng: random.Random 
 
 
 def sends(events: list[Event]) -> Iterator[tuple[int, int, bytes]]:
-    """What left on the sockets: when (an index into the events), on which descriptor, and the bytes."""
+    """Yield what left on the sockets: when (an index into the events), on which descriptor, and the bytes."""
     begun: dict[int, tuple[int, bytes]] = {}
     for at, event in enumerate(events):
         if event.kind is Kind.SEND_BEGUN:

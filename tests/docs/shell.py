@@ -24,7 +24,8 @@ ENVIRONMENT = {
 _WORDS = r"""(?:[^|<>;&$`\n'"]|'[^'\n]*'|"[^"$`\\\n]*")+"""
 _PIPE = re.compile(rf"({_WORDS}(?:> ?[\w.-]+ *)?)(?:\||$)")
 _ALONE = re.compile(rf"referee (?!bot \S+:|match )({_WORDS}?)(?: ?> ?([\w.-]+))?")
-"""What needs no shell but for its quotes; a bot may be a module of the reader's own, of which a match has several."""
+"""Commands that need a shell for their quotes only; a bot may be a module of the reader's own, of which a match has
+several."""
 
 
 _OR_ITS_CODE = re.compile(r"""(.*\S) \|\| echo "exit code \$\?\"""")

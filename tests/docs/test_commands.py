@@ -25,7 +25,7 @@ FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def code(page: Path) -> list[str]:
-    """Return the page's lines of code and what stands in backticks; a line that goes on is one line."""
+    """Return the page's lines of code and what stands in backticks; a line and its continuation are one line."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
     inline = re.findall(r"`([^`]+)`", FENCED.sub("", text))
     lines = "\n".join(FENCED.findall(text)).split("\n")

@@ -14,7 +14,7 @@ from tests import make_man
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
-    """Each page by its name."""
+    """Return each page by its name."""
     return make_man.pages()
 
 

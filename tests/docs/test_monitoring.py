@@ -15,7 +15,7 @@ PAGE = (ROOT / "docs" / "operate" / "reference.md").read_text(encoding="utf-8")
 ROWS: dict[str, str] = dict(re.findall(r"^\| `(referee_\w+)` \| (.*) \|$", PAGE, re.MULTILINE))
 """The documented metrics, which another test holds against those that a referee has, and what is said of each."""
 OTHERS = {"up", "process_resident_memory_bytes", "process_cpu_seconds_total"}
-"""What Prometheus and the library for Python have by themselves."""
+"""Metrics that Prometheus and the library for Python add."""
 FUNCTIONS = {"abs", "and", "by", "histogram_quantile", "le", "max_over_time", "or", "rate", "sum", "time"}
 
 

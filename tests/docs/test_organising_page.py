@@ -21,7 +21,7 @@ FAILS = {
 }
 """Exit codes of what does not end with 0."""
 REMOTE = re.compile(r"referee (fetch(?! --all)|rule \S+|docket \S+(?<!\.gamelog))(?= |$)")
-"""What asks the referee where it usually listens; commands with ``--data`` find it."""
+"""Commands that ask the referee at its usual address; commands with ``--data`` find it."""
 
 
 @GATE
@@ -36,7 +36,7 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
             command = command.replace("--protest-time 10m", "--protest-time 1s")
             command = REMOTE.sub(rf"\g<0> --server {address}", command)
             if terminal:
-                # What the referee logs on its terminal is not on the page.
+                # The page leaves out the log lines on the referee's terminal.
                 command += " --listen 127.0.0.1:0" if command.startswith("referee serve") else " 2>&1"
                 log = tmp_path / f"{terminal}.out"
                 terminals.enter_context(running(command, folder, log))
@@ -54,7 +54,7 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
         for output, log in beside:
             pattern = f"{output.replace('127.0.0.1:50051', address)}…"
             async with waiting_for(f"{pattern!r} to be shown"):
-                while not is_shown(pattern, log.read_text()):  # noqa: ASYNC110 - nobody is told
+                while not is_shown(pattern, log.read_text()):  # noqa: ASYNC110 - no signal
                     await asyncio.sleep(0.05)
 
 

@@ -202,7 +202,7 @@ SPOKEN = SAY_INSTEAD | {
     r"\bdoes not hold\b": "is not valid",
     r"\b[a-z]+_ms\b|\bterms\.[a-z]": "the option, such as --clock",
 }
-"""What no help text says."""
+"""Words that no help text uses."""
 IN_MESSAGES = {
     r"\bso (?:many|much|long)\b(?! as)": "this many, this much, this long",
     r"\btells of\b|\btold\b": "reports, shows",
@@ -214,7 +214,7 @@ IN_MESSAGES = {
     r"\bvalid no more\b|\bany more\b": "no longer",
     r"\bsent there in clear\b": "without TLS",
 }
-"""What no message says."""
+"""Words that no message uses."""
 SPEAKING = (
     "referee/cli",
     "referee/server/live",
@@ -268,7 +268,7 @@ def test_help_texts_read_without_decoding() -> None:
 
 
 def test_help_texts_name_their_subjects() -> None:
-    """But "By default that of who signs": a help text may begin with what it is about."""
+    """ "By default that of who signs" is allowed: a help text may begin with its topic."""
     found = [
         (name, construction, each)
         for name, text, _ in helps()

@@ -85,7 +85,7 @@ def typed(page: Path) -> list[str]:
 
 
 class Operator:
-    """Somebody who follows a runbook in a folder: types nothing but what stands there."""
+    """An operator who follows a runbook in a folder, and types nothing but its commands."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.folder = folder
@@ -352,7 +352,7 @@ async def test_witness_down(tmp_path: Path) -> None:
     with operator.serves(serve):
         metrics = "curl -s http://127.0.0.1:9464/metrics | grep referee_log_witness_answers_total"
         async with waiting_for("the witness to be asked"):
-            while 'outcome="silent"' not in await operator.types(metrics):  # noqa: ASYNC110 - nobody is told
+            while 'outcome="silent"' not in await operator.types(metrics):  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(0.1)
     operator.names["/srv/www/log"] = str(frozen / "public-log")
     shutil.copy(frozen / "public-log.policy", tmp_path / "club.policy")

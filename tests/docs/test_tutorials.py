@@ -19,7 +19,7 @@ from tests.waiting import until
 
 TUTORIALS = ROOT / "docs" / "tutorials"
 WORDS = 1100
-"""As many as can be read in a quarter of an hour that is spent on typing, too."""
+"""The words that a reader reads in a quarter of an hour, typing included."""
 
 
 def page(name: str) -> str:

@@ -67,7 +67,7 @@ def _played(log: EventLog) -> None:
 
 
 def _planned() -> EventLog:
-    """All rounds are planned; who leaves makes the last one Swiss."""
+    """All rounds are planned; a player who leaves makes the last one Swiss."""
     log = _begun(12, rounds=3, **THREES)
     plan(log, 3)
     for _ in range(3):
@@ -112,7 +112,7 @@ EVENTS: Final[dict[str, Callable[[], EventLog]]] = {
 
 
 def verdict_of(path: Path) -> dict[str, Any]:
-    """What the check of a frozen event has to say, for ever, and what its end is."""
+    """Return the check's lasting report on a frozen event, and the event's end."""
     verifier = VerifierKey.parse((HERE / "referee.vkey").read_text().strip())
     report = json.loads(check_event(path, Policy(verifier), None, Policy()).as_json())
     del report["audit"]["comments"]
@@ -126,7 +126,7 @@ def verdict_of(path: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes what is missing."""
+    """Write what is missing."""
     for name, make in EVENTS.items():
         path = HERE / f"{name}.eventlog"
         if path.exists():

@@ -91,7 +91,7 @@ GAMES: Final[dict[str, Callable[[], Played]]] = {
 
 
 def main() -> None:
-    """Writes what is missing."""
+    """Write what is missing."""
     (HERE / "referee.vkey").write_text(f"{SIGNER.verifier}\n")
     for name, make in GAMES.items():
         log = HERE / f"{name}.gamelog"

@@ -1,4 +1,4 @@
-"""What an audit of a frozen log has to say, for ever."""
+"""The report that an audit of a frozen log gives, for ever."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOGS = sorted(HERE.glob("*.gamelog"))
 
 
 def report_of(log: Path) -> str:
-    """The report as JSON, without comments: the words of a rule may be bettered, what it decides may not."""
+    """Return the report as JSON, without comments: the words of a rule may be bettered, what it decides may not."""
     verifier = VerifierKey.parse((HERE / "referee.vkey").read_text().strip())
     with log.open("rb") as stream:
         report = json.loads(audit(stream, Policy(verifier)).as_json())

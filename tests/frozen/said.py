@@ -1,6 +1,6 @@
-"""What commands say in English of frozen logs and of records with faults, as it was before there were other languages.
+"""The English output of commands for frozen logs and for records with faults, as before there were other languages.
 
-``python -m tests.frozen.said`` writes it anew, after a change of what is said in English.
+``python -m tests.frozen.said`` writes it anew, after a change of the English words.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def told(folder: Path, *words: object) -> str:
 
 
 def faulty(text: str, seed: str) -> str:
-    """Return the text with lines left out, told twice, or put in the place of others."""
+    """Return the text with lines left out, repeated, or put in the place of others."""
     rng, lines = random.Random(seed), text.split("\n")
     moves = [at for at, line in enumerate(lines) if line[:1].isdigit() and "[" not in line]
     for at in sorted(rng.sample(moves[len(moves) // 2 :], 3), reverse=True):

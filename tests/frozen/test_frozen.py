@@ -36,5 +36,5 @@ def test_frozen_log_audits_as_it_did(log: Path) -> None:
 
 
 def _as_told_then(now: Any, then: Any) -> Any:
-    """What a report says now of the things that it spoke of then."""
+    """Return the report of today, reduced to the members that it had then."""
     return {key: _as_told_then(now.get(key), value) for key, value in then.items()} if isinstance(then, dict) else now

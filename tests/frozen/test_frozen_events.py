@@ -26,7 +26,7 @@ def test_there_are_frozen_events_of_this_version() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_frozen_event_checks_as_it_did(path: Path) -> None:
-    """The same verdict, rounds, figures and standings, to the last fraction. A later report may have more."""
+    """The verdict, rounds, figures and standings are the same, to the last fraction. A later report may have more."""
     then, now = json.loads(path.with_suffix(".json").read_text()), verdict_of(path)
     assert then["check"]["verdict"] == "COMPLETE"
     assert _as_told_then(now, then) == then

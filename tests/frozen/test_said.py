@@ -1,4 +1,4 @@
-"""English reports, score sheets and adjudications are byte for byte those of before there were other languages."""
+"""English reports, score sheets and adjudications are byte for byte as they were before there were other languages."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.fuzz.targets import CORPUS, TARGETS, inputs
 
 _SECONDS_AN_INPUT = 10
 _MEMORY_MIB = 1024
-"""Of a process that is instrumented; the limit of an audit is a test of its own."""
+"""The memory of a process that is instrumented; the limit of an audit is a test of its own."""
 _RUNS = re.compile(rb"stat::number_of_executed_units: *(\d+)")
 _COVERED = re.compile(rb"cov: (\d+)")
 
@@ -39,7 +39,7 @@ def main() -> int:
 
 
 def fuzz(name: str, seconds: int) -> int:
-    """Runs one target and tells of it; 1 if it found something."""
+    """Run one target and report it; return 1 if it found something."""
     kept = CORPUS / name
     before = set(kept.glob("*"))
     kept.mkdir(parents=True, exist_ok=True)

@@ -83,7 +83,7 @@ _CLAIMS = (
 
 @cache
 def _games() -> tuple[Played, ...]:
-    """The beginning of a game of each kind, aborted: files of some KiB."""
+    """Return the beginning of a game of each kind, aborted: files of some KiB."""
     found = []
     for rules_id in registry.names():
         for dealt in (True, False):
@@ -112,12 +112,12 @@ def _opened(rules_id: str, *, dealt: bool) -> Played:
 
 @cache
 def signed_games() -> frozenset[tuple[bytes, ...]]:
-    """The entries of every file that is a whole game."""
+    """Return the entries of every file that is a whole game."""
     return frozenset(tuple(played.entries) for played in _games())
 
 
 def files() -> list[bytes]:
-    """Each game, and one more with every kind of frame."""
+    """Return each game, and one more with every kind of frame."""
     first = _games()[0]
     stream = BytesIO()
     writer = file.Writer(stream)
@@ -191,7 +191,7 @@ def notes() -> list[bytes]:
 
 
 def tlog_proofs() -> list[bytes]:
-    """Of some entries of a game."""
+    """Return the proofs of some entries of a game."""
     played = _games()[-1]
     return [TlogProof.of(played.entries, index, played.notes[-1]).encode() for index in (1, 3, 6)]
 
@@ -202,7 +202,7 @@ def log_policy() -> LogPolicy:
 
 
 def of_the_public_log() -> list[bytes]:
-    """A policy, a leaf, a request, a cosigned checkpoint and a bundle."""
+    """Return a policy, a leaf, a request, a cosigned checkpoint and a bundle."""
     head = TreeHead(logs.LOG.verifier.name, 5, bytes(range(32)))
     note = logs.cosigned(logs.LOG.sign_head(head), "w1", "w2")
     leaves = logs.leaves(3)
@@ -217,7 +217,7 @@ def of_the_public_log() -> list[bytes]:
 
 @cache
 def certificates() -> list[bytes]:
-    """Of the claims below, by the engine or Z3."""
+    """Return certificates of the claims below, by the engine or Z3."""
     found = []
     for line in _CLAIMS:
         question = json.loads(line)
@@ -229,12 +229,12 @@ def certificates() -> list[bytes]:
 
 
 def questions() -> list[bytes]:
-    """Of ``referee inspect``."""
+    """Return questions of ``referee inspect``."""
     return [line.encode() for line in _QUESTIONS]
 
 
 def claims() -> list[bytes]:
-    """Of ``referee prove``."""
+    """Return claims of ``referee prove``."""
     return [line.encode() for line in _CLAIMS]
 
 
@@ -264,7 +264,7 @@ def boards() -> list[bytes]:
 
 
 def positions() -> list[bytes]:
-    """The first of each phase, and some from the middle of a game."""
+    """Return the first of each phase, and some from the middle of a game."""
     found: dict[tuple[str, str, bool], str] = {}
     for setup in setups.PLAIN:
 

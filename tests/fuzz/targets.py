@@ -1,7 +1,7 @@
-"""What is fuzzed: for each parser a function of bytes that fails if they make it do what it must not.
+"""The targets of the fuzzer: for each parser a function of bytes that fails if they make it do what it must not.
 
-Everywhere the same is asserted: nothing but the parser's own error leaves it, and what it accepts is written again as
-the same bytes. Imported under coverage by ``python -m tests.fuzz``, without it by the tests.
+Every target asserts the same: nothing but the parser's own error leaves it, and accepted input is written again as the
+same bytes. Imported under coverage by ``python -m tests.fuzz``, without it by the tests.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Target:
 
 
 def _refusing(parse: Callable[[bytes], _T], data: bytes, error: type[Exception]) -> _T | None:
-    """What is read, or None if it is refused as it should be."""
+    """Return the parsed input, or None if it is refused with this error."""
     try:
         return parse(data)
     except error as found:
@@ -133,7 +133,7 @@ def whole_audit(data: bytes) -> None:
             assert tuple(file.entries(BytesIO(each))) in seeds.signed_games()
 
 
-# What is signed
+# Signed messages
 
 
 def _wire(message_class: type[Message]) -> _Case:
@@ -174,7 +174,7 @@ def _decoded(game: str, thing: str) -> _Case:
 
 GAMES: Final = ("alhambra", "kingdomino", "rollwrite")
 MESSAGES: Final = {"move": "Move", "outcome": "Outcome", "options": "Options", "components": "Tables"}
-"""Of every game, by what the codec calls it."""
+"""Message names of every game, by the codec's name for them."""
 LOG_CLASSES: Final = (
     *(log_pb2.Entry, log_pb2.Intent, log_pb2.GameOpen, log_pb2.Header, log_pb2.Proof, log_pb2.Remark),
     log_pb2.End,
@@ -187,7 +187,7 @@ LOG_DECODERS: Final[tuple[Callable[[bytes], Message], ...]] = (
     decode_proof,
     decode_remark,
 )
-"""Of the classes but the last, in their order."""
+"""The decoders of the classes but the last, in their order."""
 GAME_MODULES: Final[dict[str, Any]] = {
     "alhambra": alhambra_pb2,
     "kingdomino": kingdomino_pb2,
@@ -220,7 +220,7 @@ def _verifier_key(data: bytes) -> None:
 
 
 def tlog_proof(data: bytes) -> None:
-    """As a proof that stands alone is read and checked."""
+    """Read and check a proof that stands alone."""
     proof = _refusing(TlogProof.parse, data, LogError)
     if proof is not None:
         assert proof.encode() == data

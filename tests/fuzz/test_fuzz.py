@@ -1,4 +1,4 @@
-"""What ``make fuzz`` fuzzes, without coverage: seeds, earlier findings, and some hundred mutations of these."""
+"""The targets of ``make fuzz``, without coverage: seeds, earlier findings, and some hundred mutations of these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.fuzz import seeds
 from tests.fuzz.targets import TARGETS, inputs, mended
 
 _MUTATIONS = {"audit": 60, "notation": 30, "positions": 100, "boards": 100}
-"""Of the slow ones; of the others 300."""
+"""Mutations of the slow targets; the others have 300."""
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -74,7 +74,7 @@ def test_checksums_are_mended() -> None:
 
 
 def test_what_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A referee whose games nobody knows: its file would be a finding."""
+    """The referee's games are unknown: its file would be a finding."""
     monkeypatch.setattr(seeds, "signed_games", frozenset)
     with pytest.raises(AssertionError):
         TARGETS["audit"].run(inputs("audit")[0])

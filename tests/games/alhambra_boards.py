@@ -30,7 +30,7 @@ def pockets(board: Board) -> frozenset[Cell]:
 
 
 def added(before: Board, after: Board, cell: Cell) -> set[str]:
-    """The rules that the change of this cell breaks, whatever was broken before it."""
+    """Return the rules that the change of this cell breaks, whatever was broken before it."""
     faults = oracle.faults(after)
     found = {"ALH-A2"} if cell in after and cell in oracle.mismatched(after) else set()
     if faults.get("ALH-A3"):
@@ -58,7 +58,7 @@ def illegal_boards(seed: str, count: int) -> Iterator[tuple[Board, list[str]]]:
             likely = max(cells, key=lambda at: habit(board, at) + 3 * rng.random())
             cell = rng.choice(closing if closing and rng.random() < 0.5 else [likely, rng.choice(cells)])
             found = added(board, {**board, cell: tile}, cell)
-            # Mismatches come by themselves, and often; what they hide is rare.
+            # Mismatches come unforced, and often; what they hide is rare.
             if found <= WAIVABLE and (cell in closing or all(broken.count(rule) < 2 for rule in found)):
                 board = {**board, cell: tile}
                 broken += found

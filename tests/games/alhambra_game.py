@@ -29,7 +29,7 @@ ORDER = (TakeMoney, Buy, RebuildAdd, RebuildRemove, RebuildSwap, PlaceTile, Rese
 
 
 def canonical(move: Any) -> tuple[Any, ...]:
-    """The place of a move in the canonical order: its kind, then its parts as they are written."""
+    """Return the place of a move in the canonical order: its kind, then its parts as they are written."""
     return ORDER.index(type(move)), *(getattr(move, field.name) for field in fields(move))
 
 
@@ -43,7 +43,7 @@ def builder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
 
 
 def hoarder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
-    """Takes money as long as there is any."""
+    """Take money as long as there is any."""
     money = [move for move in moves if isinstance(move, TakeMoney)]
     return rng.choice(money) if money and rng.random() < 0.98 else by_kind(rng, state, moves)
 
@@ -65,7 +65,7 @@ def options_for(rng: random.Random, name: str, seats: int) -> Options:
 
 
 def watch(state: State) -> None:
-    """What holds before every event of a legal game."""
+    """Check the invariants before every event of a legal game."""
     in_play = [state.bag, state.bought, state.neutral, *state.reserves, *state.won]
     tiles = [tile for bits in in_play for tile in tiles_of(bits)]
     tiles += [tile for tile in state.market if tile != FREE]

@@ -1,6 +1,6 @@
-"""A game as somebody else would write it, registered nowhere; ``test_harness.py`` holds it to the contract.
+"""A game as an outsider would write it, registered nowhere; ``test_harness.py`` holds it to the contract.
 
-A die of 0 to 3 is rolled, and who is on turn takes so many stones of a heap or fewer; with a 0 the seat passes.
+A die of 0 to 3 is rolled, and the seat on turn takes that number of stones of a heap or fewer; with a 0 it passes.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ def a_whole_domino_outside_the_fixed_frame() -> Broken:
 
 @violates("KDO-16")
 def six_columns_in_a_relative_frame() -> Broken:
-    """What lies from 0 to 3 leaves one column on either side, together six."""
+    """Dominoes from 0 to 3 leave one column on either side, together six."""
     state = placing(2, [(1, (1, 0), (2, 0)), (14, (3, 0), (3, 1))], RELATIVE)
     return Broken(state, PlaceDomino(2, (-1, 0), (-2, 0)), PlaceDomino(2, (-1, 0), (-1, 1)), {(-2, 0)})
 

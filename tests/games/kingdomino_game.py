@@ -36,7 +36,7 @@ CHOICES: dict[str, Choose] = {"evenly": evenly, "greedy": greedy, "cramped": cra
 
 
 def watch(state: Any) -> None:
-    """What holds before every event of a legal game."""
+    """Check the invariants before every event of a legal game."""
     where = [number for made in state.kingdoms for number, _, _ in made.dominoes]
     where += [number for numbers in state.discarded for number in numbers]
     where += [number for number, _ in state.kings]
@@ -60,7 +60,7 @@ def watch(state: Any) -> None:
 
 
 def worth(state: State) -> list[tuple[int, int, int]]:
-    """Each seat's points, largest area and crowns by the slow checker."""
+    """Return each seat's points, largest area and crowns by the slow checker."""
     found = []
     for made, discarded in zip(state.kingdoms, state.discarded, strict=True):
         slowly = slow(made)

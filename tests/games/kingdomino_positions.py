@@ -26,14 +26,14 @@ def domino(number: int, domino_set: DominoSet = DOMINO_SET) -> Domino:
 
 
 def names(piece: Domino) -> tuple[str, str]:
-    """The halves in the slow checker's words."""
+    """Return the halves in the slow checker's words."""
     return str(piece.left), str(piece.right)
 
 
 def kingdom(
     placed: Iterable[Placed] = (), size: int = 5, castle: Cell | None = MIDDLE, domino_set: DominoSet = DOMINO_SET
 ) -> Kingdom:
-    """As laid; nobody asks whether it could have been."""
+    """Return a kingdom with these dominoes, without a check that it is legal."""
     made = Kingdom(size, castle)
     for number, left, right in placed:
         made = made.placed(domino(number, domino_set), left, right)
@@ -41,7 +41,7 @@ def kingdom(
 
 
 def slow(made: Kingdom, domino_set: DominoSet = DOMINO_SET) -> SlowKingdom:
-    """The same kingdom for the slow checker."""
+    """Return the kingdom for the slow checker."""
     copied = SlowKingdom(made.frame_size, made.castle)
     for number, left, right in made.dominoes:
         copied.lay(names(domino(number, domino_set)), left, right)
@@ -49,7 +49,7 @@ def slow(made: Kingdom, domino_set: DominoSet = DOMINO_SET) -> SlowKingdom:
 
 
 def random_kingdom(rng: random.Random, dominoes: int, size: int, castle: Cell | None) -> Kingdom:
-    """As many of some dominoes as fit, each placed at random."""
+    """Return a kingdom with as many of some dominoes as fit, each placed at random."""
     made = Kingdom(size, castle)
     for number in rng.sample(range(1, 49), dominoes):
         places = made.placements(domino(number))
@@ -184,7 +184,7 @@ def over(state: State) -> Over:
 
 
 def next_line(state: State) -> State:
-    """The line of the lowest numbers that did not come yet."""
+    """Return the line of the lowest numbers that did not come yet."""
     assert state.pending() == (Chance("line"),)
     event, _ = next(state.chance_outcomes())
     state.apply(event)
@@ -192,7 +192,7 @@ def next_line(state: State) -> State:
 
 
 def played(state: State) -> list[tuple[int, str, int]]:
-    """Plays on to the end with the first legal move always: seat, kind and domino of every move."""
+    """Play on to the end with the first legal move always: seat, kind and domino of every move."""
     moves: list[tuple[int, str, int]] = []
     while not isinstance(state.pending()[0], Over):
         assert len(moves) < 1_000, "the game does not end"

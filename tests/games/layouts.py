@@ -51,12 +51,12 @@ def frontier(board: Iterable[Cell]) -> list[Cell]:
 
 
 def is_legal(board: Board) -> bool:
-    """The oracle's verdict, cheapest rule first."""
+    """Return the oracle's verdict, cheapest rule first."""
     return not (oracle.mismatched(board) or oracle.unreachable(board) or oracle.shape_faults(frozenset(board)))
 
 
 def grow(rng: random.Random, tiles: Sequence[str], habit: Habit, most: int = 54) -> list[Board]:
-    """A legal layout after each tile; tiles that fit nowhere are left out."""
+    """Return a legal layout after each tile; tiles that fit nowhere are left out."""
     board = dict(oracle.START)
     stages = [board]
     for tile in tiles:
@@ -98,7 +98,7 @@ def drawn(*rows: str) -> set[Cell]:
 
 
 def open_board(cells: Iterable[Cell]) -> Board:
-    """The shape, laid with tiles without walls."""
+    """Return the shape, laid with tiles without walls."""
     others = sorted(set(cells) - {oracle.HOME})
     return {oracle.HOME: oracle.FOUNTAIN, **dict(zip(others, OPEN.names, strict=False))}
 
@@ -138,5 +138,5 @@ SHAPES: Final[dict[str, set[Cell]]] = {
 
 
 def engine_layout(board: Board, tile_set: TileSet = REAL) -> Layout:
-    """The same layout for the engine."""
+    """Return the layout for the engine."""
     return Layout.of(tile_set, {cell: tile_set.numbers[name] for cell, name in board.items() if cell != oracle.HOME})

@@ -1,4 +1,4 @@
-"""What a game of each rules can be opened with: every combination of options, components of one's own."""
+"""The options of each game: every combination, and components of one's own."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ GAMES: dict[str, tuple[Callable[..., Any], Callable[[int], Values]]] = {
 
 
 def legal(rules_id: str, seats: int) -> Iterator[Any]:
-    """Each that ``for_seats`` lets pass; of what can be any number or order, some."""
+    """Yield each that ``for_seats`` lets pass; of what can be any number or order, some."""
     make, values_for = GAMES[rules_id]
     values = values_for(seats)
     for chosen in product(*values.values()):

@@ -30,7 +30,7 @@ CURRENCIES = ("denar", "dirham", "ducat", "guilder")
 
 @lru_cache(maxsize=256)
 def walls(name: str) -> frozenset[str]:
-    """The walled sides: the letters at the end of ``garden-10-N``."""
+    """Return the walled sides: the letters at the end of ``garden-10-N``."""
     return frozenset(name.split("-")[2]) if name.count("-") == 2 else frozenset()
 
 
@@ -72,7 +72,7 @@ def mismatched(board: Board) -> frozenset[Cell]:
 
 
 def unreachable(board: Board) -> frozenset[Cell]:
-    """ALH-A4: cells to which nobody can walk from the fountain."""
+    """ALH-A4: return the cells without a way from the fountain."""
 
     def passage(here: Cell, there: Cell, side: str) -> bool:
         return there in board and side not in walls(board[here]) and OPPOSITE[side] not in walls(board[there])
@@ -105,7 +105,7 @@ def shape_faults(cells: frozenset[Cell]) -> tuple[tuple[str, frozenset[Cell]], .
 
 
 def faults(board: Board) -> Faults:
-    """Every rule of building that the layout breaks."""
+    """Return every rule of building that the layout breaks."""
     found = dict(shape_faults(frozenset(board)))
     if where := mismatched(board):
         found["ALH-A2"] = where
@@ -115,7 +115,7 @@ def faults(board: Board) -> Faults:
 
 
 def placing(board: Board, tile: str, cell: Cell) -> Faults:
-    """Every rule that the tile breaks on the cell."""
+    """Return every rule that the tile breaks on the cell."""
     if max(abs(cell[0]), abs(cell[1])) > 54:
         return {"ALH-A8": frozenset({cell})}
     if cell in board:
@@ -124,7 +124,7 @@ def placing(board: Board, tile: str, cell: Cell) -> Faults:
 
 
 def removing(board: Board, cell: Cell) -> Faults:
-    """Every rule that is broken when the tile of the cell is taken away."""
+    """Return every rule that is broken when the tile of the cell is taken away."""
     if cell == HOME:
         return {"ALH-D2": frozenset({cell})}
     if cell not in board:
@@ -133,7 +133,7 @@ def removing(board: Board, cell: Cell) -> Faults:
 
 
 def swapping(board: Board, tile: str, cell: Cell) -> Faults:
-    """Every rule that is broken when the tile takes the place of the cell's."""
+    """Return every rule that is broken when the tile takes the place of the cell's."""
     if cell == HOME:
         return {"ALH-D2": frozenset({cell})}
     if cell not in board:
@@ -142,7 +142,7 @@ def swapping(board: Board, tile: str, cell: Cell) -> Faults:
 
 
 def margin(board: Iterable[Cell], width: int = 1) -> list[Cell]:
-    """All cells of the rectangle around the board, and so much more on every side."""
+    """Return all cells of the rectangle around the board, and ``width`` more on every side."""
     cells = list(board)
     xs, ys = [x for x, _ in cells], [y for _, y in cells]
     return list(
@@ -179,7 +179,7 @@ def outer_walls(board: Board) -> set[Edge]:
 
 
 def longest_wall(board: Board) -> int:
-    """The longest way along outer walls that uses none twice: every way is tried, from every end."""
+    """Return the longest way along outer walls that uses none twice: every way is tried, from every end."""
     at: dict[Point, list[Edge]] = defaultdict(list)
     for wall in outer_walls(board):
         for point in wall:
@@ -209,7 +209,7 @@ TABLES: dict[int, Mapping[str, Sequence[int]]] = {1: TABLE_1, 2: TABLE_2, 3: TAB
 
 
 def majority(prizes: Sequence[int], owned: Mapping[str, int]) -> dict[str, int]:
-    """Points of one type for each who owns any, the places handed out one by one."""
+    """Return the points of one type for each player who owns any, the places handed out one by one."""
     ranking = sorted((name for name in owned if owned[name]), key=lambda name: -owned[name])
     purse: dict[int, list[int]] = defaultdict(list)
     for position, name in enumerate(ranking):
@@ -220,7 +220,7 @@ def majority(prizes: Sequence[int], owned: Mapping[str, int]) -> dict[str, int]:
 def round_points(
     round_: int, alhambras: Sequence[Iterable[str]], wall_points: Sequence[int], neutral: Iterable[str]
 ) -> list[int]:
-    """What each seat gets in a round, from the names of the tiles in each Alhambra and of the neutral player."""
+    """Return each seat's points in a round, from the names of the tiles in each Alhambra and of the neutral player."""
     points = list(wall_points)
     piles = {str(seat): list(tiles) for seat, tiles in enumerate(alhambras)} | {"neutral": list(neutral)}
     for type_ in TYPES:
@@ -237,7 +237,7 @@ Card = tuple[str, int]
 
 
 def payments(hand: Sequence[Card], currency: str, price: int) -> set[tuple[int, ...]]:
-    """Every way to pay in which no card can be spared: all choices of cards are tried."""
+    """Return every way to pay in which no card can be spared: all choices of cards are tried."""
     values = sorted(value for own, value in hand if own == currency)
     return {
         way
@@ -248,7 +248,7 @@ def payments(hand: Sequence[Card], currency: str, price: int) -> set[tuple[int, 
 
 
 def takings(row: Sequence[Card]) -> set[tuple[Card, ...]]:
-    """Every choice from the row: one card, or several of 5 together."""
+    """Return every choice from the row: one card, or several of 5 together."""
     return {
         choice
         for size in range(1, len(row) + 1)
@@ -262,7 +262,7 @@ def card_order(card: Card) -> tuple[int, int]:
 
 
 def hand_out(hands: Sequence[Sequence[Card]], market: Mapping[str, str]) -> dict[str, int | None]:
-    """The seat that wins each tile left in the market, given by currency; None: it stays."""
+    """Return the seat that wins each tile left in the market, given by currency; None: it stays."""
     winners: dict[str, int | None] = {}
     for currency, tile in market.items():
         money = Counter({seat: sum(v for c, v in hand if c == currency) for seat, hand in enumerate(hands)})

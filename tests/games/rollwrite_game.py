@@ -36,7 +36,7 @@ TABLES = [
 
 
 def canonical(state: State, move: Any) -> tuple[Any, ...]:
-    """The place of a move in the canonical order."""
+    """Return the place of a move in the canonical order."""
     match move:
         case ChangeDice(blue, yellow):
             return 0, price(state, move), blue, yellow
@@ -123,7 +123,7 @@ KINDS = {
 
 
 def watch(state: State) -> None:
-    """What holds before every event of a legal game."""
+    """Check the invariants before every event of a legal game."""
     assert all(1 <= value <= 6 for dice in (*state.blue, *state.yellow) for value in dice)
     assert all(list(dice) == sorted(dice) for dice in (*state.blue, *state.yellow))
     if state.phase is Phase.ACTION and state.round < state.rounds:

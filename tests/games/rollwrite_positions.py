@@ -28,12 +28,12 @@ Cell = tuple[int, int]
 
 
 def built(cells: Collection[Cell]) -> int:
-    """The set of cells."""
+    """Return the set of cells."""
     return sum(1 << index_of(*cell) for cell in cells)
 
 
 def all_of(*names: str) -> list[Cell]:
-    """The cells of these types."""
+    """Return the cells of these types."""
     return [cell for cell in cells_of((1 << 36) - 1) if TYPES[SHEET.type_at(*cell)] in names]
 
 
@@ -122,7 +122,7 @@ AWAITED = {
 
 
 def awaited(state: State) -> Words:
-    """What is awaited, as the slow game has it."""
+    """Return the awaited act in the slow game's words."""
     name = AWAITED[state.phase]
     match name:
         case "start_seat" | "over":
@@ -151,7 +151,7 @@ def table_of(state: State) -> dict[str, Any]:
 
 
 def slow_table_of(game: SlowGame) -> dict[str, Any]:
-    """The same of the slow game."""
+    """Return the slow game's table in the same form."""
     return {
         "awaited": game.awaited,
         "round": game.round,

@@ -1,4 +1,4 @@
-"""What the tests of Roll & Write's rules share: the register, and the beginning of positions."""
+"""Helpers for the tests of Roll & Write's rules: the register, and the beginning of positions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def virtual_start() -> State:
 
 
 def play(state: State, *events: Any) -> State:
-    """The state after legal events."""
+    """Return the state after legal events."""
     for event in events:
         assert state.check(event) == (), event
         state.apply(event)

@@ -38,7 +38,7 @@ def _alhambra(state: Any) -> Iterator[Any]:
 
 
 def _kingdomino(state: Any) -> Iterator[Any]:
-    """The discard, and the domino on any two cells of the room."""
+    """Yield the discard, and the domino on any two cells of the room."""
     if state.phase is KingdominoPhase.PLACE:
         number = state.due().number
         yield DiscardDomino(number)
@@ -47,7 +47,7 @@ def _kingdomino(state: Any) -> Iterator[Any]:
 
 
 def _rollwrite(state: Any) -> Iterator[Any]:
-    """All buildings of the dice."""
+    """Yield all buildings of the dice."""
     if state.phase is RollwritePhase.ACTION:
         dice = state.blue[state.seat], state.yellow[state.seat]
         yield from (Build(blue, yellow) for blue in dice[0] for yellow in dice[1])
@@ -62,7 +62,7 @@ CANDIDATES: dict[str, Callable[[Any], Iterator[Any]]] = {
 
 
 def standing(rules_id: str, rng: random.Random, state: Any, hits: Counter[str]) -> Any:
-    """An illegal move that may stand, one that breaks what was broken least so far; None if there is none."""
+    """Return an illegal move that may stand, one that breaks what was broken least so far; None if there is none."""
     waivable = registry.get(rules_id).waivable
     events = list(CANDIDATES[rules_id](state))
     best, fewest = None, 0
@@ -81,7 +81,7 @@ def play(
     options: Any = None,
     follow: Callable[[Any, Any], None] = lambda state, event: None,
 ) -> Any:
-    """A whole game; its last state. Counts the rules that were broken. ``follow`` is told every event, once applied."""
+    """Play a whole game; return its last state. Counts the broken rules. ``follow`` gets every event, once applied."""
     game = registry.get(rules_id)
     state, dealer = game.new(seats, options, None), game.dealer(seats, options, None, Shuffler(rng))
     while not isinstance(awaited := state.pending()[0], Over):
@@ -113,7 +113,7 @@ def stand(state: Any, event: Any, hits: Counter[str]) -> None:
 
 
 def look(state: Any, rng: random.Random) -> None:
-    """Whatever can be asked of a position has its answer, in one that nobody could have reached as well."""
+    """Ask every question about a position, also one that no game could have reached."""
     (awaited,) = state.pending()
     assert state.digest() == sha256(state.encode()).digest() == state.copy().digest()
     assert len(state.scores) == state.seats

@@ -11,7 +11,7 @@ from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 
 
 def positions(rules_id: str, seats: int, seed: int, options: Any = None) -> Iterator[Any]:
-    """Positions of a random game in which chance is awaited; what comes is sampled."""
+    """Yield positions of a random game in which chance is awaited; what comes is sampled."""
     rng = random.Random(seed)
     state: Any = registry.get(rules_id).new(seats, options, None)
     while True:

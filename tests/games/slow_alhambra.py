@@ -72,7 +72,7 @@ class SlowGame:
         self.awaited: Event = next(self._course)
 
     def happen(self, event: Event) -> None:
-        """The course goes on with what was awaited."""
+        """Continue the course with the awaited event."""
         try:
             self.awaited = self._course.send(event)
         except StopIteration:
@@ -208,7 +208,7 @@ class SlowGame:
         self.scores = [score + more for score, more in zip(self.scores, points, strict=True)]
         self.rounds.append(round_)
 
-    # What may be done: canonical moves, unordered
+    # Allowed moves: canonical, unordered
 
     def legal(self) -> list[Event]:
         match self.awaited:

@@ -16,7 +16,7 @@ CASTLE = (0, 0)
 
 
 def square(name: str) -> Square:
-    """Of ``wheat``, ``mine:2``."""
+    """Return the square of ``wheat`` or ``mine:2``."""
     terrain, *crowns = name.split(":")
     return terrain, int(crowns[0]) if crowns else 0
 
@@ -43,7 +43,7 @@ class SlowKingdom:
         return [CASTLE, *self.squares]
 
     def faults(self, halves: tuple[str, str], left: Cell, right: Cell) -> set[str]:
-        """The numbers of all rules that the placement breaks."""
+        """Return the numbers of all rules that the placement breaks."""
         broken = set()
         if not self.touches(square(halves[0]), left) and not self.touches(square(halves[1]), right):
             broken.add("KDO-14")
@@ -76,7 +76,7 @@ class SlowKingdom:
         return max(xs) - min(xs) < self.size and max(ys) - min(ys) < self.size
 
     def placements(self, halves: tuple[str, str]) -> list[Placement]:
-        """Every legal one; of two that make the same picture the smaller."""
+        """Return every legal one; of two that make the same picture the smaller."""
         edge = {beside for cell in self.taken() for beside in sides(cell)}
         pictures: dict[frozenset[tuple[Cell, str]], Placement] = {}
         # One half touches, so it lies on the edge; the other lies beside it.

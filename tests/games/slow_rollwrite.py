@@ -49,12 +49,12 @@ def text_of(cell: Cell) -> str:
 
 
 def shared(points: Sequence[int], better: int, equal: int) -> int:
-    """What one of ``equal`` players gets who have ``better`` ahead of them, of the places' points that are left."""
+    """Return each share of ``equal`` players with ``better`` ahead of them, of the places' points that are left."""
     return sum(points[place] for place in range(better, better + equal) if place < len(points)) // equal
 
 
 def type_points(type_: str, owned: Mapping[str, int], awarded: Mapping[str, int]) -> dict[str, int]:
-    """What each player gets for a type in all: for its completion, or at the end."""
+    """Return each player's points for a type in all: for its completion, or at the end."""
     left = TABLE[type_][len(awarded) :]
     points = dict(awarded)
     running = {player: own for player, own in owned.items() if own > 0 and player not in awarded}
@@ -113,9 +113,9 @@ class SlowGame:
         self.circled = dict.fromkeys(self.seats, 3)
         self.crossed = dict.fromkeys(self.seats, 0)
         self.dice: dict[str, list[tuple[str, int]]] = {seat: [] for seat in self.seats}
-        """What lies on the sheet: (colour, value)."""
+        """Per seat: the dice on the sheet, as (colour, value)."""
         self.awards: dict[str, list[tuple[str, int]]] = {type_: [] for type_ in TABLE}
-        """Who completed it, in order, and the points."""
+        """Per type: the seats that completed it, in order, and the points."""
         self.changed = False
         self.rest: list[tuple[str, int]] = []
         """Dice that this turn's building has not used."""
@@ -123,7 +123,7 @@ class SlowGame:
         if seats == 1 or start is not None:
             self.happen(("start_seat", str(start or 0)))
 
-    # What is awaited
+    # Awaited acts
 
     def coins(self, seat: str) -> int:
         return self.circled[seat] - self.crossed[seat]
@@ -135,7 +135,7 @@ class SlowGame:
         return list(product(self.values(seat, "blue"), self.values(seat, "yellow")))
 
     def legal(self) -> set[Words]:
-        """Every move that may be made now."""
+        """Return every move that may be made now."""
         if self.awaited[0] == "second":
             return {("build_second",), ("end_building",)}
         if self.awaited[0] == "keep":
@@ -165,7 +165,7 @@ class SlowGame:
         return found - {("change", *map(str, own))}
 
     def price(self, seat: str, wanted: tuple[int, ...]) -> int:
-        """The fewest coins that turn the seat's dice to these."""
+        """Return the fewest coins that turn the seat's dice to these."""
         blue, yellow = self.values(seat, "blue"), self.values(seat, "yellow")
         return sum(
             min(
@@ -175,7 +175,7 @@ class SlowGame:
             for dice, wanted_two in ((blue, wanted[:2]), (yellow, wanted[2:]))
         )
 
-    # What happens
+    # Events
 
     def happen(self, event: Words) -> None:
         kind, *rest = event
@@ -260,7 +260,7 @@ class SlowGame:
         self._four(seat)
 
     def _turns_follow(self) -> bool:
-        """Whether any seat has a turn after this one."""
+        """Return True if any seat has a turn after this one."""
         return self.round < self.rounds or any(kind == "action" for kind, *_ in self.queue)
 
     def _four(self, seat: str) -> None:

@@ -1,4 +1,4 @@
-"""What ``check`` accepts and what is listed, in both directions; hostile events; chance outcomes and their weights."""
+"""``check`` against the list of moves, in both directions; hostile events; chance outcomes and their weights."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WILD = (-1, -2, 54, 55, 63, 64, 255, 256, -(1 << 40), 1 << 40, -(1 << 200), 1 <<
 
 
 class Hostile:
-    """Events that nobody sane would send, and some that are nearly right."""
+    """Events that no sane client would send, and some that are nearly right."""
 
     def __init__(self, rng: random.Random, state: State) -> None:
         self.rng = rng
@@ -125,7 +125,7 @@ class Hostile:
 
 
 def canonical(state: State, event: Any, listed: set[Any]) -> bool:
-    """Whether the move is listed, or pays more cards than a listed one, or names its cards in another order."""
+    """Return True if the move is listed, or pays more cards than a listed one, or names its cards in another order."""
     match event:
         case TakeMoney(cards):
             return TakeMoney(tuple(sorted(cards))) in listed
@@ -395,7 +395,7 @@ def test_any_five_piles_are_as_good_in_the_second_version() -> None:
 
 
 def test_an_uneven_cut_is_possible_and_very_rare() -> None:
-    """What an even cut brings has the likelihoods that it has there; the rest together is next to nothing."""
+    """The outcomes of an even cut have the likelihoods that they have there; all others together are almost nothing."""
     cards, places = 90, range(91)
     even = {at: weight_of_places(Cut.EVEN, cards, cards, *at) for at in product(places, repeat=2)}
     ours = {at: weight_of_places(Cut.ANY, cards, cards, *at) for at in product(places, repeat=2)}

@@ -210,7 +210,7 @@ def test_a_layout_changed_step_by_step_is_the_layout_built_at_once() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_an_encoding_made_from_another_is_the_one_of_the_same_tiles(seed: int) -> None:
-    """Whatever changed, and however much changed in between that nobody encoded."""
+    """Any number of changes lie in between, without an encoding."""
     rng = random.Random(seed)
     layout, left = Layout(REAL), list(range(54))
     rng.shuffle(left)

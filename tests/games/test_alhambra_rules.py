@@ -1,4 +1,4 @@
-"""Alhambra's rules one by one: who breaks a rule is told which, and an engine that breaks it is found out."""
+"""Alhambra's rules one by one: a refusal names the broken rule, and an engine that breaks a rule is found out."""
 
 from __future__ import annotations
 
@@ -407,7 +407,7 @@ def scoring_card_b_below_the_last_card() -> Broken:
 
 
 def even(state: State) -> State:
-    """As version 1 has it."""
+    """Return the state with the cut of version 1."""
     state.cut = Cut.EVEN
     return state
 
@@ -525,18 +525,18 @@ def ending(market: Sequence[str], *, seats: int = 3, options: Options | None = N
 
 
 def phase(state: State) -> Phase:
-    """What is awaited now."""
+    """Return the current phase."""
     return state.phase
 
 
 def is_action(state: State, seat: int) -> bool:
-    """Whether the seat has to act now."""
+    """Return True if the seat has to act now."""
     (awaited,) = state.pending()
     return isinstance(awaited, Decision) and awaited.seat == seat and "buy" in awaited.kinds
 
 
 def is_placing(state: State, seat: int) -> bool:
-    """Whether the seat has to dispose of a tile now."""
+    """Return True if the seat has to dispose of a tile now."""
     (awaited,) = state.pending()
     return isinstance(awaited, Decision) and awaited.seat == seat and "reserve_tile" in awaited.kinds
 
@@ -826,7 +826,7 @@ def test_the_game_ends_when_the_market_cannot_be_filled() -> None:
         return state
 
     one, two = ["garden-10"], ["garden-10", "garden-11"]
-    assert is_action(after(two), 1)  # the bag is empty, the market full: the game goes on
+    assert is_action(after(two), 1)  # the bag is empty, the market full: the game continues
     last = after(one)  # what is left is laid out, then the game ends
     assert last.market == [number("garden-10"), *numbers(DEAR_MARKET[1:3]), FREE]
     assert over(last).ending is Ending.RULES
@@ -1106,7 +1106,7 @@ def test_the_most_points_win() -> None:
 
 @st.composite
 def layouts(draw: st.DrawFn, most: int = 24) -> Layout:
-    """What becomes of a fountain when tiles are placed, and now and then removed, as the engine allows."""
+    """Draw a layout: a fountain, with tiles placed and now and then removed as the engine allows."""
     order = draw(st.permutations(range(54)))
     layout = Layout(TILE_SET)
     for tile, pick in zip(order, draw(st.lists(st.integers(0, 255), max_size=most)), strict=False):

@@ -92,7 +92,7 @@ def test_scoring_cards_lie_where_the_list_says() -> None:
 
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_all_is_decided_at_once(rules_id: str) -> None:
-    """The order stays the same, whoever plays what, and whatever else the source is asked for."""
+    """The order stays the same for all moves and all other requests to the source."""
     state = next(islice(positions(rules_id, 2, 5), 4, None))
     source = random.Random(7)
     first = state.determinize(source.randrange)

@@ -56,7 +56,7 @@ def test_options_that_go_together(rules_id: str, seats: int) -> None:
 
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_components_are_equal_if_they_are_the_same_things(rules_id: str) -> None:
-    """Of those that were made before a few are kept: others are made anew, and their texts are no other games."""
+    """Only a few components are kept: others are made anew, and the texts of their games stay equal."""
     default = registry.get(rules_id).default_components()
     again = copy.deepcopy(default)
     assert again is not default
@@ -66,7 +66,7 @@ def test_components_are_equal_if_they_are_the_same_things(rules_id: str) -> None
 
 @pytest.mark.parametrize(("rules_id", "seats"), SEATS)
 def test_all_options_can_be_opened(rules_id: str, seats: int) -> None:
-    """What ``for_seats`` lets pass a game can be set up with, and the codec keeps all of it."""
+    """Every game can be set up with the options that ``for_seats`` lets pass, and the codec keeps all of them."""
     game, codec = registry.get(rules_id), registry.part("referee.wire", rules_id).CODECS[1]
     seen = set()
     for options in legal(rules_id, seats):

@@ -70,7 +70,7 @@ def test_seats_that_are_not_there(out: tuple[int, ...]) -> None:
 
 
 games = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=6)
-"""Of each seat its points, what breaks ties, and the penalty."""
+"""Per seat: its points, the tie-breaker, and the penalty."""
 
 
 @given(games)

@@ -273,7 +273,7 @@ def test_what_may_stand_is_a_constraint_of_the_catalogue(monkeypatch: pytest.Mon
 
 
 def test_a_rule_that_cannot_be_waived_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """More stones than there are: the heap cannot go on from there, and the notes tell in which game."""
+    """More stones than there are: the heap cannot continue from there, and the notes name the game."""
     monkeypatch.setattr(heap.Game, "waivable", frozenset({"HEAP-2", "HEAP-3"}))
     with pytest.raises(ValueError, match="must be in range") as caught:  # noqa: PT012 - one of five games is enough
         for seed in range(5):

@@ -1,4 +1,4 @@
-"""What ``check`` accepts and what is listed, in both directions; hostile events; chance outcomes and their weights."""
+"""``check`` against the list of moves, in both directions; hostile events; chance outcomes and their weights."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RULES = {rule.id for rule in CATALOGUE}
 
 
 class Hostile:
-    """Events that nobody sane would send, and some that are nearly right."""
+    """Events that no sane client would send, and some that are nearly right."""
 
     def __init__(self, rng: random.Random, state: State) -> None:
         self.rng = rng
@@ -85,7 +85,7 @@ class Hostile:
 
 
 def canonical(state: State, event: Any) -> Any:
-    """Of a domino with equal halves, the placement as it is listed."""
+    """Return the event; for a domino with equal halves, the placement as it is listed."""
     if isinstance(event, PlaceDomino):
         piece = DOMINO_SET.get(event.domino)
         assert piece is not None
@@ -157,7 +157,7 @@ def test_both_encodings_of_equal_halves_are_accepted_and_one_is_listed() -> None
 
 
 def test_a_discard_is_legal_exactly_where_the_slow_checker_has_no_place() -> None:
-    """And who may not is shown the first place."""
+    """A refused discard names the first place."""
     rng = random.Random(3)
     verdicts: Counter[bool] = Counter()
     for _ in range(12):
@@ -178,7 +178,7 @@ def test_a_discard_is_legal_exactly_where_the_slow_checker_has_no_place() -> Non
 
 
 def outcomes(state: State) -> dict[Any, int]:
-    """Every outcome, listed once and accepted."""
+    """Return every outcome, listed once and accepted."""
     listed = list(state.chance_outcomes())
     assert len({event for event, _ in listed}) == len(listed)
     for event, weight in listed:
@@ -239,7 +239,7 @@ def test_the_dealer_deals_only_when_chance_is_awaited() -> None:
 
 
 def test_copies_are_independent() -> None:
-    """Whatever happens to one, the other stays; and so with what somebody observed."""
+    """A change of one leaves the other and all observations as they were."""
     rng = random.Random(8)
     for state in islice(random_states(rng, 4, Options(frame=Frame.RELATIVE)), 2, None):
         if isinstance(state.pending()[0], Over):

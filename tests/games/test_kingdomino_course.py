@@ -356,7 +356,7 @@ def test_variants_go_together_except_those_that_cannot() -> None:
             ("central", ""): central is Central.FRAME and frame is Frame.RELATIVE,
         }
         assert wrong[named], named
-    # Of 6 ways to choose frame and central one is refused; of the four pairs of variants one, two and three.
+    # One of 6 ways to choose frame and central is refused; one, two and three of the four pairs of variants.
     assert len(refused) == 3 * 4 * 6 - 5 * (3 + 2 + 1)
 
 

@@ -111,7 +111,7 @@ def test_every_position_of_a_game(seats: int, options: Options) -> None:
 
 
 def test_seat_is_who_comes_after_the_line() -> None:
-    """As the page has it for the phases in which nobody is on turn."""
+    """The page defines it so for the phases without a seat on turn."""
     before = None
     for state in random_states(random.Random(9), 4):
         if before is not None and before.pending() == (Chance("line"),):

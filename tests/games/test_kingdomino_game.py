@@ -67,7 +67,7 @@ def test_random_games_pass_the_harness(seats: int, name: str, options: Options) 
 def slow_draft(
     seats: int, castles: bool, order: Sequence[int], lines: int, choices: Sequence[int]
 ) -> list[tuple[int, str, int]]:
-    """Who acts when, from the rule text: seat, what, and the domino."""
+    """Return the order of acts by the rule text: seat, act, and the domino."""
     acts = [(seat, "castle", 0) for seat in range(seats)] if castles else []
     picks = iter(choices)
     row = []

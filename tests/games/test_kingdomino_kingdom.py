@@ -46,7 +46,7 @@ def cells(rng: random.Random, taken: list[Cell]) -> tuple[Cell, Cell]:
 
 
 def agree_on_placing(made: Kingdom, slowly: SlowKingdom, piece: Domino, left: Cell, right: Cell) -> bool:
-    """Whether it is legal, on which both agree, and on every rule that it breaks."""
+    """Return True if it is legal; both must agree on that, and on every broken rule."""
     found = [violation.rule_id for violation in made.violations(piece, left, right)]
     assert len(found) == len(set(found))
     assert set(found) == slowly.faults(names(piece), left, right), (made.dominoes, piece, left, right)

@@ -52,7 +52,7 @@ def test_two_areas_that_a_domino_joins_are_one() -> None:
 
 
 def ended(*kingdoms: Kingdom, options: Options | None = None, **more: Any) -> Over:
-    """A game of four that has ended with these kingdoms."""
+    """Return a game of four that has ended with these kingdoms."""
     state = last_round(options=options, kingdoms=dict(enumerate(kingdoms)), **more)
     state.kings, state.phase = [], Phase.OVER
     return over(state)

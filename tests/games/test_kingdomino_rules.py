@@ -1,4 +1,4 @@
-"""Kingdomino's rules one by one: who breaks a rule is told which, and an engine that breaks it is found out."""
+"""Kingdomino's rules one by one: a refusal names the broken rule, and an engine that breaks a rule is found out."""
 
 from __future__ import annotations
 

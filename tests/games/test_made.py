@@ -1,4 +1,4 @@
-"""What is made once is kept up to a bound: a referee may run for months."""
+"""Objects that are made once are kept up to a bound: a referee may run for months."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ FINITE = {
     "referee.text.report.text.",
     "referee.wire.kingdomino.",
 }
-"""Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""
+"""Modules with functions that keep every result: of games, rules or dice, which are finite in number."""
 NOT_LOADED = "referee.server.service.solver_worker"
 """By worker processes only."""
 
 
 def caches() -> dict[str, _lru_cache_wrapper[Any]]:
-    """Every cache of the program."""
+    """Return every cache of the program."""
     for module in pkgutil.walk_packages(referee.__path__, "referee."):
         if module.name != NOT_LOADED:
             import_module(module.name)

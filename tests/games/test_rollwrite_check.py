@@ -1,4 +1,4 @@
-"""What ``check`` accepts and what is listed, in both directions; hostile events; chance outcomes and their weights."""
+"""``check`` against the list of moves, in both directions; hostile events; chance outcomes and their weights."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ WILD = (-1, 0, 7, 36, 255, -(1 << 70), 1 << 70)
 
 
 def hostile(rng: random.Random, state: State) -> Any:
-    """What nobody sane would send, and what is nearly right."""
+    """Return an event that no sane client would send, or one that is nearly right."""
 
     near = [*state.blue[state.seat], *state.yellow[state.seat], 1]
 

@@ -1,4 +1,4 @@
-"""Roll & Write's rules that forbid: who breaks one is told which."""
+"""Roll & Write's rules that forbid: a refusal names the broken rule."""
 
 from __future__ import annotations
 

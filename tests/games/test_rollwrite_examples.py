@@ -19,7 +19,7 @@ PAVILION, SERAGLIO, ARCADES, CHAMBERS, GARDEN, TOWER = range(6)
 
 
 def points(type_: int, counts: Sequence[int], awarded: Mapping[int, int] | None = None) -> list[int]:
-    """What the players get for a type, by the engine; the slow scorer says the same."""
+    """Return the players' points for a type, by the engine; the slow scorer agrees."""
     given = dict(awarded or {})
     for line in share_places(type_, counts, given.keys()):
         given |= dict.fromkeys(line.players, line.each)

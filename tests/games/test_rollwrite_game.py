@@ -20,7 +20,7 @@ from tests.sizes import Part, in_parts, sample_of
 
 
 def check_end(state: State) -> None:
-    """What holds at the end: every place of a type went at most once, and no more points than there are."""
+    """Check the end: every place of a type went at most once, and no more points than there are."""
     assert state.turns == state.rounds * state.seats
     for type_ in range(len(TYPES)):
         awards = [award for award in state.awards if award.type == type_]
@@ -125,7 +125,7 @@ class Labels:
 
 
 def test_every_die_has_a_label_of_its_own_in_the_order_of_rolling() -> None:
-    """As docs/rollwrite-state.md says."""
+    """docs/rollwrite-state.md defines the labels."""
     rng = random.Random(5)
     for seats in (1, 2, 4):
         stream = Labels(rng, {f"dice/{n}/{die}": 0 for n in (0, 1) for die in ("blue", "yellow")})

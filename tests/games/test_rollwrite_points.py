@@ -15,7 +15,7 @@ NAMES = ("Barbara", "Dirk", "Patricia", "Frank", "Ani")
 
 
 def random_awards(rng: random.Random, type_: int, players: int) -> dict[int, int]:
-    """Who completed the type, one after another."""
+    """Return random players who completed the type, one after another, with their points."""
     winners = rng.sample(range(players), rng.choice((0, 0, 0, 1, 2, min(3, players)))) if players > 1 else []
     return {player: place_points(type_)[place] for place, player in enumerate(winners)}
 

@@ -23,7 +23,7 @@ from tests.rules import Mutation, RuleTests
 
 @st.composite
 def games(draw: st.DrawFn) -> State:
-    """A game after some events."""
+    """Return a game after some events."""
     seats = draw(st.integers(1, 5))
     options = Options(start_seat=draw(st.integers(0, seats - 1)))
     rng = draw(st.randoms(use_true_random=False))

@@ -44,7 +44,7 @@ def finishing(**more: Any) -> State:
 
 
 def finish(state: State) -> State:
-    """The last turn of the round, with (1, 1)."""
+    """Play the last turn of the round, with (1, 1)."""
     last = state.round == state.rounds
     return play(state, Build(1, 1), *([] if last else [Dice(((1, 1),))]))
 

@@ -16,13 +16,13 @@ DEFAULT = sheet()
 
 
 def declared(name: str = "mine", **other: Any) -> Sheet:
-    """The default under another name, but for what is given."""
+    """Return the default under another name, but for what is given."""
     given: dict[str, Any] = {"grid": DEFAULT.grid, "boxes": DEFAULT.boxes, "coin_track": DEFAULT.coin_track} | other
     return Sheet(name, **given)
 
 
 def counted(*boxes: int) -> dict[str, Any]:
-    """A grid with so many cells of each type, and boxes for them."""
+    """Return a grid with this many cells of each type, and boxes for them."""
     grid = tuple(type_ for type_, count in enumerate(boxes) for _ in range(count))
     return {"grid": grid, "boxes": boxes}
 

@@ -1,4 +1,4 @@
-"""What an arbiter may let stand: a game goes on from there to its end, and the slow checkers score it alike."""
+"""Illegal moves that an arbiter lets stand: a game continues to its end, and the slow checkers score it alike."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Hits = Counter[str]
 
 
 class Lenient(slow_alhambra.SlowGame):
-    """Lays what it is told; its lists of moves are not asked for."""
+    """A game that lays every tile as asked; its lists of moves are not used."""
 
     def actions(self, seat: int) -> list[slow_alhambra.Event]:
         return [("take",)] if self.row else super().actions(seat)
@@ -112,7 +112,7 @@ def test_only_constraints_are_waived(rules_id: str) -> None:
 
 
 def is_legal(rules_id: str, state: Any) -> bool:
-    """The building of the seat on turn, by the slow checkers."""
+    """Return the building of the seat on turn, by the slow checkers."""
     if rules_id == "alhambra":
         return not oracle.faults(words.board_of(state.layouts[state.seat]))
     kingdom = state.kingdoms[state.seat]

@@ -99,7 +99,7 @@ def test_sampling_is_as_likely_as_the_list_says(rules_id: str, seats: int) -> No
             compared += 1
             total = sum(weight for _, weight in listed)
             expected = {outcome: Fraction(weight, total) for outcome, weight in listed}
-            # Rolls that do not count may go on for ever, and an uneven cut is rare in one measure or the other.
+            # Rolls that do not count may follow for ever, and an uneven cut is rare in one measure or the other.
             assert all(abs(found.get(outcome, 0) - likely) < Fraction(1, 1000) for outcome, likely in expected.items())
             assert sum(found.values()) + left == 1
             if rules_id == "kingdomino":

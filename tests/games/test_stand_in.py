@@ -70,7 +70,7 @@ SAID: dict[str, Callable[[Any, list[Any]], Any]] = {
     "kingdomino": kingdomino,
     "rollwrite": rollwrite,
 }
-"""What the page says, from the position and its legal moves."""
+"""The page's text, from the position and its legal moves."""
 
 
 def holds(rules_id: str, seeds: int = 2) -> None:

@@ -33,7 +33,7 @@ Words = tuple[str, ...]
 
 
 def words(event: Event, tile_set: TileSet) -> Words:
-    """The event as words."""
+    """Return the event as words."""
     names = tile_set.names
     match event:
         case TakeMoney(cards):
@@ -65,7 +65,7 @@ def words(event: Event, tile_set: TileSet) -> Words:
 
 
 def kind_of(name: str) -> int:
-    """The number of ``denar-5`` or ``scoring-A``."""
+    """Return the number of ``denar-5`` or ``scoring-A``."""
     first, second = name.split("-")
     if first == "scoring":
         return {"A": SCORING_A, "B": SCORING_B}[second]
@@ -77,7 +77,7 @@ def kinds(*names: str) -> tuple[int, ...]:
 
 
 def event_of(said: Words, tile_set: TileSet, currencies: tuple[int, ...] = (0, 1, 2, 3)) -> Event:
-    """The engine's event."""
+    """Return the engine's event."""
     tile = tile_set.numbers
     match said:
         case ("take", *cards):
@@ -141,7 +141,7 @@ def table_of(state: State) -> dict[str, Any]:
 
 
 def slow_table_of(game: SlowGame) -> dict[str, Any]:
-    """The same of the slow game."""
+    """Return the slow game's table in the same form."""
     return {
         "bag": game.bag,
         "deck": _ordered(game.deck),
@@ -159,7 +159,7 @@ def slow_table_of(game: SlowGame) -> dict[str, Any]:
 
 
 def slow_game(seats: int, options: Options, tile_set: TileSet) -> SlowGame:
-    """The slow game with the engine's options."""
+    """Return the slow game with the engine's options."""
     return SlowGame(
         seats,
         tile_set.names,

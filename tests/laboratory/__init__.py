@@ -1,1 +1,1 @@
-"""What is compared or proved at length, beside the tests: nothing of it is in the wheel."""
+"""Long comparisons and proofs, beside the tests: nothing of them is in the wheel."""

@@ -19,5 +19,5 @@ __all__ = ["CODEC", "GAME", "HEADER", "COMPONENTS", "alhambra", "at_random"]
 
 
 def alhambra(**kind: Any) -> Played:
-    """A game that nobody has joined yet; ``kind`` as in ``games.game_open``."""
+    """Return a game that no player has joined; ``kind`` as in ``games.game_open``."""
     return registered.opened("alhambra", **kind)

@@ -1,4 +1,4 @@
-"""A table whose game stops, is ruled on and goes on, written and read."""
+"""A table whose game stops, is ruled on and continues, written and read."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class LenientGame:
 
 
 def slip(state: Any) -> PlaceTile | None:
-    """A placement that breaks ALH-A2 and nothing else."""
+    """Return a placement that breaks ALH-A2 and nothing else."""
     if state.phase is not Phase.PLACE:
         return None
     strict = State.check

@@ -54,14 +54,14 @@ def signed_file(played: Played, leaves: list[bytes]) -> bytes:
 
 
 def forged(played: Played, edit: Edit, *, players: bool = False) -> bytes:
-    """The game's file after an edit of its entries, everything signed again that the forger can sign."""
+    """Return the game's file after an edit of its entries, everything signed again that the forger can sign."""
     changed = entries(played)
     edit(changed)
     return signed_file(played, relinked(changed, players=players))
 
 
 def frames(data: bytes) -> list[bytes]:
-    """Whole frames, as they stand."""
+    """Return whole frames, as they stand."""
     out = []
     at = len(MAGIC)
     while at < len(data):
@@ -72,7 +72,7 @@ def frames(data: bytes) -> list[bytes]:
 
 
 def ended(frames: list[bytes]) -> bytes:
-    """A file of these frames with an END that counts and hashes them."""
+    """Return a file of these frames with an END that counts and hashes them."""
     from hashlib import sha256
 
     critical = [frame for frame in frames if frame[4] < 0x80 and frame[4] != 5]

@@ -136,7 +136,7 @@ def strict() -> dict[str, Any]:
 
 
 def game() -> Played:
-    """A dealt game of the toy rules, from GameOpen to the disclosed seed."""
+    """Return a dealt game of the toy rules, from GameOpen to the disclosed seed."""
     header = games.small_header(rules_hash=bytes(32), producer="vectors")
     return play(start(header=header, options=b"\x02"))
 
@@ -175,7 +175,7 @@ ALL = {
 
 
 def quoted() -> dict[str, str]:
-    """What the document states: the figures that fit on a line."""
+    """Return the figures that fit on a line, which the document states."""
     lines = {}
     for name, make in ALL.items():
         for key, value in make().items():

@@ -59,7 +59,7 @@ class Played:
     """The checkpoint after each entry, as receipts."""
     time_ms: int = 1_700_000_000_000
     drawn: Any = None
-    """What the players of a declared game draw, where there are too many outcomes to choose from."""
+    """The draws of the players of a declared game, where there are too many outcomes to choose from."""
 
     def clock(self) -> Clock:
         self.time_ms += 250
@@ -89,13 +89,13 @@ class Played:
 
 
 def small_header(rules_id: str = "toy", **other: Any) -> bytes:
-    """A header of less than 100 bytes: it names the file of the messages and describes nothing."""
+    """Return a header of less than 100 bytes: it names the file of the messages and describes nothing."""
     values = {"descriptors": described(log_pb2.DESCRIPTOR.name), "rules_hash": rules_hash(toy.Toy.catalogue), **other}
     return log_pb2.Header(rules_id=rules_id, rules_version=1, **values).SerializeToString(deterministic=True)
 
 
 def described(*names: str) -> bytes:
-    """A FileDescriptorSet of files with nothing in them."""
+    """Return a FileDescriptorSet of files with nothing in them."""
     files = [FileDescriptorProto(name=name) for name in names]
     return FileDescriptorSet(file=files).SerializeToString(deterministic=True)
 
@@ -186,7 +186,7 @@ def join(played: Played, seats: list[int]) -> None:
 
 
 def reveal(played: Played, seats: list[int]) -> None:
-    """In a dealt game; then the referee goes on."""
+    """Reveal these seats' seeds in a dealt game; then the referee continues."""
     record = played.record
     if record.game.deal.is_dealt:
         for i in seats:

@@ -3,8 +3,8 @@
 ``python -m tests.log.hostile`` reads lines such as ``["FILE", SECONDS]``. It has imported what an audit needs, and
 audits every file in a process that it forks: to import it again would take longer than most of the audits.
 
-Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and whoever
-made it has the keys of its game, so nothing stops the reader early.
+Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and its maker
+has the keys of its game, so nothing stops the reader early.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ _SKIPPED = 0xFF
 
 SECONDS_A_MIB = 10
 MOST_BYTES = 256 << 20
-"""Of memory."""
+"""The most memory of the process."""
 _NO_MORE_BYTES = 2 << 30
-"""Of addresses: where the process ends that does not keep to the above."""
+"""The address space at which a process ends that breaks the limit above."""
 
 
 @cache
 def begun(rules_id: str) -> Played:
-    """A game with certificates and attempts, up to the first choice that makes a claim in Kingdomino."""
+    """Return a game with certificates and attempts, up to the first choice that makes a claim in Kingdomino."""
     played = registered.opened(rules_id, seats=2, recorded=True, proofs=log_pb2.PROOF_POLICY_ALL)
     join_and_reveal(played)
     position: Any = played.record.game.position
@@ -84,7 +84,7 @@ def beginning(played: Played) -> bytes:
 
 
 def _filled(start: bytes, frames: Iterable[bytes], size: int) -> bytes:
-    """Frames until the file has so many bytes, or there are no more."""
+    """Return frames until the file has ``size`` bytes or the frames end."""
     out, length = [start], len(start)
     for frame in frames:
         if length + len(frame) > size:
@@ -102,13 +102,13 @@ def _entries(payloads: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def tiny(size: int) -> bytes:
-    """As many entries as there may be, of a byte, and as many frames beside them."""
+    """Return the most entries allowed, of a byte each, and as many frames beside them."""
     pair = encode_frame(FrameType.ENTRY, b"\0") + encode_frame(0x83, b"\0")
     return _filled(MAGIC + _HEADER, repeat(pair, MAX_ENTRIES), size)
 
 
 def skipped(size: int) -> bytes:
-    """The longest frames that may be skipped, up to the very last byte."""
+    """Return the longest frames that may be skipped, up to the very last byte."""
     room = size - len(MAGIC + _HEADER)
     number = -(-room // (HEAD_BYTES + MAX_IGNORABLE_BYTES + TAIL_BYTES))
     shares = ((i + 1) * room // number - i * room // number - HEAD_BYTES - TAIL_BYTES for i in range(number))
@@ -128,13 +128,13 @@ def late_faults(size: int) -> bytes:
 
 
 def torn(size: int) -> bytes:
-    """A frame that ends early, with the beginnings of frames wherever one looks."""
+    """Return a frame that ends early, with the beginnings of frames wherever one looks."""
     length = min(size, 256 * 1024)
     return MAGIC + length.to_bytes(4, "big") + b"\1" + (b"\0\0\x80\x80" * size)[: length - 1]
 
 
 def descriptors(size: int) -> bytes:
-    """The largest header, of the smallest files."""
+    """Return the largest header, of the smallest files."""
     names = [FileDescriptorProto(name=f"{number:x}") for number in range(min(size, 250_000) // 10)]
     named = [*names, FileDescriptorProto(name=log_pb2.DESCRIPTOR.name)]
     header = small_header(descriptors=FileDescriptorSet(file=named).SerializeToString())
@@ -145,7 +145,7 @@ def descriptors(size: int) -> bytes:
 
 
 def signed(size: int) -> bytes:
-    """The same good signature again and again."""
+    """Repeat one good signature."""
     played = begun("alhambra")
     join = next(data for data in played.entries if decode_entry(data).HasField("signed"))
     return _filled(beginning(played), _entries(repeat(join)), size)
@@ -198,7 +198,7 @@ def signatures(size: int) -> bytes:
 
 
 def recovered(size: int) -> bytes:
-    """A referee that says again and again that it has lost entries."""
+    """Return a referee that says again and again that it has lost entries."""
     played = begun("alhambra")
     entry = decode_entry(played.entries[-1])
     more = log_pb2.Entry(game_id=entry.game_id, seq=9, prev=entry.prev, state_digest=entry.state_digest)
@@ -210,7 +210,7 @@ def recovered(size: int) -> bytes:
 
 
 def _attempts(played: Played, moves: Iterable[Any], size: int) -> bytes:
-    """The same position, asked about each of these moves."""
+    """Ask about one position with each of these moves."""
     start, first, tries = beginning(played), len(played.entries), iter(moves)
     length = len(start)
     while length < size and len(played.entries) < MAX_ENTRIES - 2:  # the end and the seed have to fit
@@ -234,7 +234,7 @@ def many_moves(size: int) -> bytes:
 
 
 def registered_anew(rules_id: str) -> Played:
-    """``begun``, for who goes on with it."""
+    """Return a fresh ``begun``, for callers that add to it."""
     begun.cache_clear()
     played = begun(rules_id)
     begun.cache_clear()
@@ -245,7 +245,7 @@ def registered_anew(rules_id: str) -> Played:
 
 
 def _proofs(rules_id: str, certificates: Iterator[bytes], size: int) -> bytes:
-    """Each for the last entry, which claims something else."""
+    """Return each for the last entry, which claims something else."""
     played = registered_anew(rules_id)
     if rules_id == "kingdomino":
         state: Any = played.record.game.position.state
@@ -260,7 +260,7 @@ def _proofs(rules_id: str, certificates: Iterator[bytes], size: int) -> bytes:
 
 
 def claimed(played: Played) -> bool:
-    """Whether the last entry is a tile placed in Alhambra."""
+    """Return whether the last entry is a tile placed in Alhambra."""
     entry = decode_entry(played.entries[-1])
     act = log_pb2.Intent.FromString(entry.signed.intent)
     return (
@@ -276,7 +276,7 @@ def components() -> Any:
 
 
 def _grown(dominoes: int) -> Kingdom:
-    """The first dominoes that fit, each where it first fits, in the frame that is slowest to judge."""
+    """Return the first dominoes that fit, each where it first fits, in the frame that is slowest to judge."""
     kingdom = Kingdom(Frame(7, None))
     for domino in DOMINOES[:40]:
         found = certificate.first_placement(kingdom, domino)
@@ -301,12 +301,12 @@ def discards(size: int, dominoes: int = 23) -> bytes:
 
 
 def first_discards(size: int) -> bytes:
-    """The same of the smallest kingdoms, as many as fit into the file."""
+    """Fill the file with discards from the smallest kingdoms."""
     return discards(size, dominoes=2)
 
 
 def distances(size: int) -> bytes:
-    """The longest ways from layout to layout that fit into a frame, through small ones."""
+    """Return the longest ways from layout to layout that fit into a frame, through small ones."""
     stock = [name for name in components().names if name[-1].isdigit()]
     cells = [(1, 0), (-1, 0), (0, 1), (0, -1)]
     layout = dict(zip(cells, stock, strict=False))
@@ -341,7 +341,7 @@ def distances(size: int) -> bytes:
 
 
 def _conducted(message: Callable[[Seated, int], TableAct], role: Role, size: int, *, turns: int = 31) -> bytes:
-    """The same act again and again in a game by the rules of the table, in which moves can be taken back."""
+    """Repeat an act in a game by the rules of the table, in which moves can be taken back."""
     terms = log_pb2.Terms(table_rules=1, clock=CLOCK, take_backs=True)
     game = Seated("kingdomino", seats=4, dealt=False, terms=terms)
     for _ in range(turns):
@@ -381,7 +381,7 @@ def rulings(size: int) -> bytes:
 
 
 def protests(size: int) -> bytes:
-    """As many protests as a seat has, then what else it can do: the rest of the file are rulings on nothing."""
+    """Make all the protests that a seat has, then its other acts: the rest of the file are rulings on nothing."""
     return _conducted(lambda game, first: log_pb2.Protest(against_seq=first, rule_id="TBL-1"), Role.SEAT, size)
 
 
@@ -396,7 +396,7 @@ _ALL: Final = (
     *(restores, rulings, protests, proposals),
 )
 FILES: Final[dict[str, Callable[[int], bytes]]] = {each.__name__: each for each in _ALL}
-"""By name: a file of at most so many bytes."""
+"""The makers by name: each returns a file of at most the given bytes."""
 
 
 # The auditor
@@ -409,7 +409,8 @@ def forbid(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def held(path: Path, data: bytes, slower: int = 1) -> dict[str, Any]:
-    """What the audit of these bytes took, told by a process of its own. Raises ``AssertionError`` if it is too much.
+    """Audit these bytes in a process of its own; return the time and memory. Raises ``AssertionError`` if it is too
+    much.
 
     ``slower``: how many times as long a machine may take as one that is measured on, with nothing else to do.
     """

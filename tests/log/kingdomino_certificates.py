@@ -35,7 +35,7 @@ def known() -> Provable:
 
 @cache
 def a_game(seed: int = 2) -> tuple[Played, dict[int, Any]]:
-    """A whole game of two, dealt, attempts recorded; and what its entries claim."""
+    """Return a whole game of two, dealt, attempts recorded; and what its entries claim."""
     played = registered.opened("kingdomino", seats=2, recorded=True, proofs=ALL)
     join_and_reveal(played)
     rng, choose = random.Random(seed), at_random(seed)
@@ -49,7 +49,7 @@ def a_game(seed: int = 2) -> tuple[Played, dict[int, Any]]:
 
 
 def an_attempt(state: State, rng: random.Random) -> Any:
-    """What the rules forbid, for one reason or another."""
+    """Return a move that the rules forbid, for one reason or another."""
     number = state.due().number
     while True:
         x, y = rng.randint(-4, 4), rng.randint(-4, 4)
@@ -64,7 +64,7 @@ def an_attempt(state: State, rng: random.Random) -> Any:
 
 
 def claims(played: Played) -> dict[int, Any]:
-    """What each entry claims, entries without a claim left out."""
+    """Return each entry's claim, without entries that have none."""
     found: dict[int, Any] = {}
     record: Record | None = None
     for seq, data in enumerate(played.entries):
@@ -120,6 +120,6 @@ def misjudged() -> Played:
 
 
 def start_with(honest: Played, engines: Any) -> Played:
-    """The same game, by another engine."""
+    """Start the same game, by another engine."""
     opened = decode_entry(honest.entries[0]).open
     return start(log_pb2.GameOpen.FromString(opened), header=honest.header, engines=engines)

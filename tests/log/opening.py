@@ -61,7 +61,9 @@ class Opening:
         return self
 
     def absent(self, seat: int, *, after: int = 1_000, since: int = 0) -> Opening:
-        """``after``: so long; ``since``: from so much later on than the seat could come."""
+        """Record the seat as absent.
+
+        ``after``: for how long; ``since``: from when, counted from the moment at which the seat could come."""
         since_ms = self.game.missing_from_ms + since
         self.now = max(self.now, since_ms + after)
         event = log_pb2.Absent(seat=seat, since_ms=since_ms)
@@ -77,7 +79,7 @@ class Opening:
         return self.act(Author(Role.ARBITER, 0), log_pb2.Rule(rule_id=rule_id, **ruling))
 
     def change(self, seat: int, new: PrivateKey, *, by: Author | None = None, named: int | None = None) -> Opening:
-        """Name another key. The seat goes on with its old one until ``self.keys`` says otherwise."""
+        """Name another key. The seat signs with its old one until ``self.keys`` says otherwise."""
         return self.act(by or Author(Role.SEAT, seat), log_pb2.ChangeKey(seat=named, key=new.public.raw))
 
     def play(self) -> Opening:

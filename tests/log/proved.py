@@ -65,7 +65,7 @@ def play_with_attempts(played: Played, seed: int, acts: int) -> Played:
 
 
 def claims(played: Played) -> dict[int, tuple[Any, ...]]:
-    """What each entry claims, entries without a claim left out; of an honest game."""
+    """Return each entry's claims in an honest game, without entries that have none."""
     found: dict[int, tuple[Any, ...]] = {}
     record: Record | None = None
     for seq, data in enumerate(played.entries):
@@ -79,7 +79,7 @@ def claims(played: Played) -> dict[int, tuple[Any, ...]]:
 
 
 def certificates(played: Played, only: Container[int] | None = None) -> Certificates:
-    """Of every claim, or of those of some entries."""
+    """Return the certificates of every claim, or of the claims of some entries."""
     return {
         seq: [encode_proof(seq, leaf_hash(played.entries[seq]), prove(claim).certificate) for claim in made]
         for seq, made in claims(played).items()
@@ -88,7 +88,7 @@ def certificates(played: Played, only: Container[int] | None = None) -> Certific
 
 
 def with_frames(played: Played, frames: Certificates, *, last: Iterable[bytes] = ()) -> bytes:
-    """The file with these frames after their entries, and others after the last entry."""
+    """Return the file with these frames after their entries, and others after the last entry."""
     stream = BytesIO()
     writer = file.Writer(stream)
     writer.header(played.header)

@@ -29,7 +29,7 @@ def header(rules_id: str) -> bytes:
 
 
 def codec(rules_id: str) -> Codec:
-    """Of the newest version."""
+    """Return the codec of the newest version."""
     return codecs.codec(rules_id, rules.get(rules_id).version)
 
 
@@ -40,7 +40,8 @@ def at_random(seed: int) -> Choose:
 
 
 def opened(rules_id: str, *, tables: bytes = b"", series: log_pb2.Series | None = None, **kind: Any) -> Played:
-    """A game that nobody has joined yet; ``kind`` as in ``games.game_open``; without tables with the version's own."""
+    """Return a game that no player has joined; ``kind`` as in ``games.game_open``; the default of ``tables`` is the
+    version's."""
     game = rules.get(rules_id)
     tables = tables or codec(rules_id).encode_components(None)
     opened = games.game_open(header(rules_id), rules=(rules_id, game.version), tables=tables, **kind)
@@ -55,7 +56,7 @@ def opened(rules_id: str, *, tables: bytes = b"", series: log_pb2.Series | None 
 
 
 def attempt(played: Played, move: Any) -> bool:
-    """The seat on turn tries the move; what the rules forbid is recorded."""
+    """Have the seat on turn try the move; if the rules forbid it, it is recorded."""
     record = played.record
     (awaited,) = record.game.position.pending()
     assert isinstance(awaited, Decision)
@@ -70,7 +71,9 @@ def attempt(played: Played, move: Any) -> bool:
 
 
 def play_with_attempts(played: Played, seed: int, every: int = 3, acts: int = 100_000) -> Played:
-    """In every third turn the seat first tries what it may not: a move that somebody made before. Whole, or so long."""
+    """Play, with an attempt in every third turn: the seat first tries a move that was made before.
+
+    The game ends, or stops after ``acts`` acts."""
     join_and_reveal(played)
     choose, course = at_random(seed), played.record.game
     made: list[Any] = []

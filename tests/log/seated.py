@@ -64,7 +64,7 @@ class Seated:
         self.random = random.Random(seed)
         self.made: list[Any] = []
         self.keys: dict[Author, PrivateKey] = {}
-        """Of seats that sign with another key than they joined with."""
+        """Per seat that signs with another key than it joined with: the key."""
         seats = [seat for seat, each in enumerate(opened.seats) if not each.scribed and seat not in never_joins]
         games.join(self.played, seats)
         self.miss(never_joins)
@@ -122,7 +122,7 @@ class Seated:
     # --- play -----------------------------------------------------------------------------------------------
 
     def step(self, *, wrong: bool = False) -> int:
-        """A move of whoever is awaited, or what a scribe declares. ``wrong``: first an attempt, if one is found."""
+        """Make the move that is awaited, or declare as a scribe. ``wrong``: first an attempt, if one is found."""
         self.now += 1_200
         if not self.game.goes_on:
             return -1
@@ -169,7 +169,7 @@ class Seated:
         return clock
 
     def illegal(self, *, waivable: bool = False) -> Any:
-        """A move that breaks rules, none but such as may stand; None where none is found."""
+        """Return a move that breaks rules, none but such as may stand; None where none is found."""
         state = self.game.position.state
         tries: list[Any] = [toy.Take(9)] if self.record.opened.rules_id == "toy" else self.made[::-1]
         if self.record.opened.rules_id == "kingdomino" and "place_domino" in self.game.position.pending()[0].kinds:
@@ -183,7 +183,7 @@ class Seated:
         return None
 
     def until(self, *kinds: str) -> None:
-        """Plays on until a decision is awaited, and one of these kinds where any are named."""
+        """Play on until a decision is awaited, and one of these kinds where any are named."""
         for _ in range(400):
             pending = self.game.position.pending()[0]
             if not isinstance(pending, Chance) and (not kinds or set(kinds) & set(pending.kinds)):
@@ -192,7 +192,7 @@ class Seated:
         raise AssertionError(f"no {kinds}")
 
     def flag(self) -> int:
-        """Of the seat on turn, in the first millisecond."""
+        """Flag the seat on turn, in the first millisecond."""
         (seat,) = self.game.awaited()
         self.now = max(self.now, self.game.clocks.flag_ms(seat))
         seq = self.write(log_pb2.Timeout(seat=seat), self.charge(seat, lag=self.game.clocks.control.lag_ms))
@@ -200,7 +200,7 @@ class Seated:
         return seq
 
     def wait(self) -> None:
-        """Until nobody protests any more."""
+        """Wait until the time for protests is over."""
         self.now += self.record.opened.terms.protest_ms
         self.settle()
 
@@ -332,5 +332,5 @@ def _signed_by_seats(game: Seated, after: int) -> bool:
 
 @cache
 def of(rules_id: str, name: str) -> Played:
-    """One of the four, made once; nobody may change it."""
+    """Return one of the four games, made once; callers must not change it."""
     return {"contested": contested, "corrected": corrected, "changed": changed, "undealt": undealt}[name](rules_id)

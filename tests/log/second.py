@@ -20,7 +20,7 @@ INTENT = b"application/vnd.tile-referee.intent.v1+protobuf"
 
 
 class Refused(Exception):
-    """What is wrong, and at which entry."""
+    """The fault, and the entry that has it."""
 
     def __init__(self, what: str, entry: int | None = None) -> None:
         super().__init__(what, entry)
@@ -208,7 +208,7 @@ class Verifier:
         self.leaves.append(sha(b"\0" + data))
 
     def table(self, index: int, entry: dict[int, list[Any]]) -> None:
-        """What of the rules of the table needs no others: what there is without them, and times but those of moves."""
+        """Check the rules of the table that need no others: their presence, and the times of acts other than moves."""
         terms = fields(self.opened.get(7, [b""])[0])
         acts = [fields(fields(part)[1][0]) for part in entry.get(10, []) + entry.get(12, [])]
         if not terms.get(3):

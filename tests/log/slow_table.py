@@ -27,19 +27,19 @@ class Standing:
     at: int
     """Its time."""
     events: tuple[Any, ...]
-    """What led to the position."""
+    """The events that led to the position."""
     out: tuple[tuple[int, int], ...]
     clocks: tuple[tuple[int, int], ...]
     """left and used, by seat."""
     kind: str = ""
-    """Of the moment that the entry is: drawn, scribes or others; none is empty."""
+    """The kind of moment that the entry is: drawn, scribes or others; none is empty."""
     back_to: int | None = None
     result: log_pb2.GameEnd | None = None
     lapses: bool = False
     """Proposals and a skip end with it."""
     joined: tuple[int, ...] = ()
     dealing: tuple[int, ...] | None = None
-    """Whose seeds make the deck; None: seats still join."""
+    """The seats whose seeds make the deck; None: seats still join."""
     revealed: tuple[int, ...] = ()
     in_play: bool = False
     missing_since: int = 0
@@ -79,7 +79,7 @@ class SlowTable:
     # --- before play ----------------------------------------------------------------------------------------
 
     def missing(self, now: Standing) -> list[int]:
-        """Who has to join, or to reveal."""
+        """Return the seats that have to join, or to reveal."""
         own = [seat for seat in range(self.seats) if not self.opened.seats[seat].scribed]
         there = now.joined if now.dealing is None else now.revealed
         awaited = own if now.dealing is None else now.dealing
@@ -91,7 +91,7 @@ class SlowTable:
         return not now.dealing or any(seat in dict(now.out) for seat in set(now.dealing) - set(now.revealed))
 
     def begun(self, now: Standing, *, anew: bool = False) -> Standing:
-        """The same, one phase further if nobody is missing any more."""
+        """Return the standing one phase further if no seat is missing any more, else ``now``."""
         went_on = now.in_play or bool(self.missing(now)) or (self.later and self.end_before(now) is not None)
         if not went_on and now.dealing is None and self.opened.HasField("dealt"):
             now = replace(now, dealing=tuple(seat for seat in sorted(now.joined) if seat not in dict(now.out)))
@@ -101,7 +101,7 @@ class SlowTable:
         return replace(now, missing_since=now.at) if anew else now
 
     def end_before(self, now: Standing) -> log_pb2.GameEnd | None:
-        """What a game has come to that has not begun."""
+        """Return the result of a game that has not begun."""
         if now.result is not None:
             return now.result
         if now.out and self.seats - len(now.out) <= 1 and not (now.dealing is None and self.missing(now)):
@@ -134,7 +134,7 @@ class SlowTable:
 
     @property
     def seq(self) -> int:
-        """Of the next entry."""
+        """The seq of the next entry."""
         return self.first + len(self.after)
 
     # --- what follows from the entries ---------------------------------------------------------------------
@@ -170,7 +170,7 @@ class SlowTable:
         return self._positions[n]
 
     def acts(self, n: int, *kinds: str) -> list[tuple[int, int, Any, log_pb2.Intent]]:
-        """Acts of these kinds up to the n-th entry: index, entry, act, intent."""
+        """Return acts of these kinds up to the n-th entry: index, entry, act, intent."""
         return [(i, e, act, intent) for i, e, kind, act, intent in self._acts if i <= n and kind in kinds]
 
     def rulings(self, n: int, *kinds: str) -> list[tuple[int, int, Any, Any]]:
@@ -198,11 +198,11 @@ class SlowTable:
         return {e: (who(a, i), a.against_seq, ruled.get(e)) for _, e, a, i in self.acts(n, "protest", "appeal")}
 
     def lapsed(self, n: int) -> int:
-        """The last entry, by index, with which proposals lapsed."""
+        """Return the last entry, by index, with which proposals lapsed."""
         return max((i for i in range(n + 1) if self.after[i].lapses), default=0)
 
     def proposal(self, n: int) -> tuple[int, int, set[int]] | None:
-        """The newest: its entry, where it goes, who agrees."""
+        """Return the newest: its entry, where it goes, who agrees."""
         since = self.lapsed(n)
         made = [found for found in self.acts(n, "take_back") if found[0] > since]
         if not made:
@@ -216,7 +216,7 @@ class SlowTable:
         return found[-1] if found else None
 
     def end(self, n: int) -> log_pb2.GameEnd | None:
-        """What the game has come to."""
+        """Return the result of the game."""
         if not self.after[n].in_play:
             return self.end_before(self.after[n])
         if (result := self.after[n].result) is not None:
@@ -270,7 +270,7 @@ class SlowTable:
         return self.after[n].at
 
     def anew(self, seat: int, n: int) -> bool:
-        """Whether the n-th entry lets a clock that ran begin again."""
+        """Return True if the n-th entry lets a clock that ran begin again."""
         entry, intent = self.entries[n - 1]
         if self.after[n].back_to is not None or entry.HasField("interrupted"):
             return True
@@ -286,7 +286,7 @@ class SlowTable:
         return False
 
     def mover(self, intent: log_pb2.Intent, n: int) -> int:
-        """Whose move it is."""
+        """Return the seat whose move it is."""
         return intent.seat if intent.WhichOneof("author") == "seat" else self.awaited(n)[0]
 
     # --- clocks: step 3 of the document ------------------------------------------------------------------
@@ -307,7 +307,7 @@ class SlowTable:
         return clocks
 
     def charge(self, seat: int, at: int, *, lag_ms: int, overhead_ms: int) -> tuple[int, int, int]:
-        """What an act of the seat at this time is charged, with so much allowed for the network and the referee."""
+        """Return the charge for an act of the seat at this time, less the allowances for network and referee."""
         since = self.since(seat, len(self.after) - 1)
         elapsed = 0 if since is None else max(0, at - since)
         overhead = min(overhead_ms, elapsed)
@@ -332,7 +332,7 @@ class SlowTable:
     # --- going back -----------------------------------------------------------------------------------------
 
     def alive(self, n: int) -> list[int]:
-        """Indices of entries up to the n-th that were not taken back."""
+        """Return indices of entries up to the n-th that were not taken back."""
         taken: set[int] = set()
         for i in range(n + 1):
             if (to := self.after[i].back_to) is not None:
@@ -360,7 +360,7 @@ class SlowTable:
     # --- an entry -----------------------------------------------------------------------------------------------
 
     def check(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> Standing:
-        """What stands after it. Raises ``Illegal``."""
+        """Return the standing after the entry. Raises ``Illegal``."""
         n = len(self.after) - 1
         now, at = self.after[n], entry.referee_ms
         need(at >= now.at, "time runs back")
@@ -508,7 +508,7 @@ class SlowTable:
         return after
 
     def left(self, after: Standing, seat: int, ending: int, n: int) -> Standing:
-        """The seat is out; that may be all who had not agreed."""
+        """The seat is out; it may be the last that had not agreed."""
         if seat in dict(after.out):
             return after
         after = replace(after, out=(*after.out, (seat, ending)), kind="others")
@@ -647,7 +647,7 @@ class SlowTable:
         return self.decided(replace(after, clocks=clocks), accept.seat, event)
 
     def add(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None, after: Standing) -> None:
-        """What ``check`` allowed."""
+        """Add an entry that ``check`` allowed."""
         if entry.HasField("signed") and intent is not None and not intent.HasField("move"):
             kind = str(intent.WhichOneof("act"))
             self._acts.append((len(self.after), self.seq, kind, getattr(intent, kind), intent))

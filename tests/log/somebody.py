@@ -1,4 +1,4 @@
-"""Somebody at a table who tries everything, mostly what can stand: entries at random, by the slow table alone."""
+"""A person at a table who tries everything, mostly what can stand: entries at random, by the slow table alone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Somebody:
         return [seq for seq, (_, _, ruled) in self.slow.disputes(self.n).items() if ruled is None]
 
     def anything(self) -> Try:
-        """An entry, mostly one that can stand."""
+        """Return an entry, mostly one that can stand."""
         rng, slow = self.random, self.slow
         self.now += rng.choice(WAITS)
         flags = [ms for seat in self.seats if (ms := slow.flag_ms(seat, self.n)) is not None]
@@ -89,7 +89,7 @@ class Somebody:
 
     @staticmethod
     def referees(event: Any, at: int) -> Try:
-        """An event of the referee's own."""
+        """Return an event of the referee's own."""
         entry = log_pb2.Entry(referee_ms=at)
         name = next(f.name for f in entry.DESCRIPTOR.fields if f.message_type is event.DESCRIPTOR)
         getattr(entry, name).CopyFrom(event)
@@ -138,7 +138,7 @@ class Somebody:
         entry.charged_ms, entry.lag_ms, entry.overhead_ms = (x + y for x, y in zip(clock, wrong, strict=True))
 
     def play(self, entry: log_pb2.Entry) -> log_pb2.Intent:
-        """A move, an attempt, or what a scribe declares."""
+        """Return a move, an attempt, or what a scribe declares."""
         rng, slow = self.random, self.slow
         pending = self.state.pending()[0]
         intent = log_pb2.Intent(scribe=1)

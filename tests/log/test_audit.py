@@ -58,7 +58,7 @@ def declared() -> Played:
 
 
 def moves(played: Played) -> list[int]:
-    """Indices of entries that hold moves."""
+    """Return indices of entries that hold moves."""
     return [
         i
         for i, entry in enumerate(evil.entries(played))
@@ -369,7 +369,7 @@ def test_reveal_that_opens_nothing(dealt: Played) -> None:
 
 
 def test_seed_withheld(dealt: Played) -> None:
-    """21: a closed file without r is UNDISCLOSED; a file that may go on is a prefix."""
+    """21: a closed file without r is UNDISCLOSED; a file that may continue is a prefix."""
     leaves = dealt.entries[:-1]
     data = evil.signed_file(dealt, leaves)
     report = dealt.audit(data)
@@ -435,7 +435,7 @@ def test_pinned_seat_that_is_scribed() -> None:
 
 @pytest.mark.parametrize("joined", [0, 1])
 def test_pinned_seat_that_never_joined(joined: int) -> None:
-    """Whoever aborts before it joins forges nothing in its name, but the report says that it is not there."""
+    """A seat that aborts before it joins is not forged, but the report says that it is not there."""
     played = start()
     for i in range(joined):
         played.admit(intent.join(played.record.place, i, seat_key(i), seed(f"p {i}")))
@@ -483,7 +483,7 @@ def test_receipts_hold(dealt: Played) -> None:
 
 
 def other_history() -> Played:
-    """The same game, another course from the first decision on; with everybody's help."""
+    """Return the same game with another course from the first decision on, to which all players agreed."""
     return play(start(recorded=True), lambda _, options: options[-1])
 
 
@@ -500,7 +500,7 @@ def test_fork(dealt: Played) -> None:
 
 
 def test_altered_copy_is_no_fork(dealt: Played) -> None:
-    """Who alters a copy must not be able to accuse the referee: without a matching signed head it is CORRUPT."""
+    """A person who alters a copy cannot accuse the referee: without a matching signed head it is CORRUPT."""
     fork = other_history()
     data = games.build_file(fork.header, fork.entries, dealt.notes[-1])
     report = dealt.audit(data, Policy(SIGNER.verifier, receipts=(dealt.notes[-1],)))
@@ -555,13 +555,13 @@ LOG_PROTO = log_pb2.DESCRIPTOR.name
     [b"", b"these are not descriptors", games.described("other.proto"), games.described(LOG_PROTO, LOG_PROTO)],
 )
 def test_descriptors_that_describe_no_log(descriptors: bytes) -> None:
-    """26: named by GameOpen, and of no use to who reads the file without our code."""
+    """26: GameOpen names them, and they are of no use to readers of the file without our code."""
     played = games.abort(start(header=games.small_header(descriptors=descriptors)))
     expect(played.audit(), Verdict.CORRUPT, Code.HEADER, 0)
 
 
 def test_other_descriptors_are_remarked() -> None:
-    """26: another producer may describe the same messages in other words; lies show to who compares."""
+    """26: another producer may describe the same messages in other words; a comparison shows lies."""
     assert games.abort(start()).audit().remarks == ()
     report = games.abort(start(header=games.small_header())).audit()
     assert report.verdict is Verdict.COMPLETE
@@ -627,7 +627,7 @@ def test_a_cut_does_not_hide_a_forgery(dealt: Played) -> None:
 
 
 def test_a_clock_that_was_set_back(dealt: Played) -> None:
-    """A remark, and one only: nobody vouches for the referee's times."""
+    """One remark only: the referee's times have no witness."""
 
     def edit(changed: list[log_pb2.Entry]) -> None:
         for at in (5, 7):
@@ -748,7 +748,7 @@ def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played
 
 
 def with_entry(played: Played, at: int, entry: log_pb2.Entry) -> bytes:
-    """The game's file with another entry, which those after it do not follow."""
+    """Return the game's file with another entry, which those after it do not follow."""
     return evil.signed_file(
         played, [*played.entries[:at], entry.SerializeToString(deterministic=True), *played.entries[at + 1 :]]
     )

@@ -1,4 +1,4 @@
-"""Who does not come, who leaves before play, and whose key is changed (TBL-38 to TBL-40)."""
+"""Seats that do not come, seats that leave before play, and keys that are changed (TBL-38 to TBL-40)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_play_begins_without_who_does_not_come(
     report = game.played.audit()
     assert report.verdict is Verdict.COMPLETE
     assert report.deck_checked
-    # Of the shares of those who came, as somebody finds it who has the specification alone.
+    # The shares of the present seats, by the specification alone.
     shares = [seed("p 0"), seed("p 2")]
     made = second.Verifier(game.played.file(), str(SIGNER.verifier)).deck
     assert made == deck.deck_key(SECRET, game.record.game_id, shares)

@@ -32,7 +32,7 @@ ALL, REFUSALS, NONE = log_pb2.PROOF_POLICY_ALL, log_pb2.PROOF_POLICY_REFUSALS, l
 
 
 def failing(report: Report) -> tuple[Verdict, Code, int | None]:
-    """The one thing that is wrong."""
+    """Return the one thing that is wrong."""
     (finding,) = report.findings
     assert finding.layer is Layer.PROOFS, report.as_text()
     assert finding.offset is not None or finding.code is Code.MALFORMED
@@ -207,7 +207,7 @@ def test_a_frame_that_is_no_proof(payload: bytes) -> None:
 
 
 def test_doubled_certificates_are_not_looked_at() -> None:
-    """Whatever the number of frames, each certificate is checked once, and none if nothing is left to prove."""
+    """However many frames there are, each certificate is checked once, and none if nothing is left to prove."""
     played, frames = a_game(ALL)
     seq, calls = min(frames), list[bytes]()
 
@@ -239,7 +239,7 @@ def test_doubled_certificates_are_not_looked_at() -> None:
 
 
 def test_another_failure_decides_before_a_bad_certificate() -> None:
-    """Nobody hides what a referee did behind a frame that he added."""
+    """A referee cannot hide its deeds behind a frame that it added."""
     played, frames = a_game(ALL)
     seq = min(frames)
     wrong = with_certificate(frames[seq][0], b"x")
@@ -335,7 +335,7 @@ def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
 
 @pytest.mark.parametrize("seed", [3, 4])
 def test_the_hand_out_is_claimed_once(seed: int) -> None:
-    """Who gets what is left in the market, by the entry after which it is handed out."""
+    """The entry after which the market's rest is handed out claims the receivers."""
     played = alhambra(seats=3)
     join_and_reveal(played)
     choose = at_random(seed)

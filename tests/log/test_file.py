@@ -1,4 +1,4 @@
-"""The file: torn, cut and damaged told apart at every offset; nothing can be added; limits."""
+"""The file: torn, cut and damaged are distinct at every offset; nothing can be added; limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SMALL_HEADER = games.small_header()
 
 @pytest.fixture(scope="module")
 def small() -> Played:
-    """An aborted game of three entries in a file of less than 1 KiB."""
+    """Return an aborted game of three entries in a file of less than 1 KiB."""
     return games.abort(start(header=SMALL_HEADER))
 
 
@@ -207,7 +207,7 @@ def test_any_mutation_gets_a_verdict(data: st.DataObject) -> None:
 
 
 def _only_clock(played: Played, leaves: list[bytes], at: int) -> bool:
-    """The referee's times are its own claim; after the last intent nobody else vouches for them."""
+    """The referee's times are its own claim; after the last intent they have no other witness."""
     last = log_pb2.Entry.FromString(leaves[at])
     good = log_pb2.Entry.FromString(played.entries[at])
     for name in ("referee_ms", "charged_ms", "lag_ms", "overhead_ms"):

@@ -1,4 +1,4 @@
-"""Notes and proofs held against Go's sumdb packages, which nobody here wrote."""
+"""Notes and proofs held against Go's sumdb packages, which were written elsewhere."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_leaves_and_checkpoints(ask: Ask, played: Played) -> None:
 
 
 def test_proofs(ask: Ask, played: Played) -> None:
-    """Of every entry in every head, and of every two heads; and one wrong hash in each of them."""
+    """The proofs of every entry in every head, and of every two heads; and one wrong hash in each of them."""
     leaves = [merkle.leaf_hash(entry) for entry in played.entries][:24]
     roots = [merkle.root(leaves[:size]) for size in range(len(leaves) + 1)]
     inclusion = [
@@ -99,7 +99,7 @@ def test_what_we_accept_go_accepts_and_reads_alike(ask: Ask, played: Played) -> 
 
 
 def _changed(note: bytes) -> Iterator[bytes]:
-    """Every byte with another bit, cuts, doubled and added lines, other line ends, further signatures."""
+    """Yield every byte with another bit, cuts, doubled and added lines, other line ends, further signatures."""
     rng = random.Random(1)
     for at in range(len(note)):
         other = bytearray(note)

@@ -1,9 +1,9 @@
-"""What a hostile file cannot make its auditor do: take long, take much memory, open anything, or fail.
+"""Attacks of a hostile file that its auditor withstands: to take long, take much memory, open anything, or fail.
 
 Most files here have a 256th of the largest size that a file may have; the time for each byte is the same, as every
-frame costs the same wherever it stands. What is kept until the end is bounded by the number of frames: the files with
-the most of them, and those of the longest, are as large as they may be in the campaign. ``make attack`` makes all so
-large.
+frame costs the same wherever it stands. Memory that is kept until the end is bounded by the number of frames: the files
+with the most of them, and those of the longest, have the largest allowed size in the campaign. ``make attack`` makes
+all files of that size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.sizes import campaign
 SMALL = MAX_FILE_BYTES // 256
 LARGE = MAX_FILE_BYTES
 SLOWER = 5
-"""What takes longer for each byte the more there are takes longer than that."""
+"""Work whose time for each byte grows with the file exceeds this."""
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_time_and_reach(name: str, size: int, entries: int, tmp_path: Path) -> N
 
 
 def test_the_process_can_open_nothing() -> None:
-    """What is forbidden there is refused, so that files that pass have not asked for it."""
+    """Forbidden acts are refused there, so files that pass have not asked for one."""
     code = (
         "import socket, sys\nfrom tests.log.hostile import forbid\nsys.addaudithook(forbid)\n"
         "for ask in (lambda: open('x'), socket.socket, lambda: __import__('os').listdir('.')):\n"

@@ -39,14 +39,14 @@ def test_weak_keys_are_refused(encoded: str) -> None:
     with pytest.raises(LogError) as caught:
         check_public_key(raw)
     assert caught.value.code is Code.KEY
-    # And libsodium takes no signature of theirs, whatever the order of R.
+    # And libsodium takes no signature of theirs, for any order of R.
     for r in SMALL_ORDER:
         with pytest.raises(BadSignatureError):
             VerifyKey(raw).verify(b"message", bytes.fromhex(r) + bytes(32))
 
 
 def test_keys_of_mixed_order_are_refused() -> None:
-    """A good key plus a point of order 8: verifies or not depending on who multiplies by the cofactor."""
+    """A good key plus a point of order 8: it verifies or not, as the verifier multiplies by the cofactor or not."""
     from nacl.bindings import crypto_core_ed25519_is_valid_point
 
     d = -121665 * pow(121666, -1, P) % P

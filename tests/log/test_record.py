@@ -90,7 +90,7 @@ def test_joins() -> None:
 
 
 def test_join_proves_possession() -> None:
-    """Attack 4: taking a seat with another's key, or with one that nobody holds."""
+    """Attack 4: taking a seat with another's key, or with a key that has no holder."""
     played = start()
     signed = intent.join(played.record.place, 0, seat_key(0), seed("p 0"))
     stolen = log_pb2.Intent.FromString(signed.intent)

@@ -1,4 +1,4 @@
-"""The entry by which a referee says that it lost entries that it had signed for, and goes on."""
+"""The entry by which a referee states that it lost entries that it had signed for, and continues."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def parting() -> int:
 
 
 def found(loss: log_pb2.Recovered, steps: int = 99) -> Played:
-    """A game that declares a loss as its first moves are due, and goes on for so many steps."""
+    """Return a game that declares a loss as its first moves are due, and continues for ``steps`` steps."""
     played = start()
     games.join_and_reveal(played)
     played.write(loss)
@@ -246,7 +246,7 @@ def test_a_lost_head_beyond_the_file_is_a_loss_only_where_the_file_cannot_grow_i
 
 
 def test_while_the_game_goes_on_the_declaration_has_to_be_signed_for() -> None:
-    """A running game has no last checkpoint; one of those before it covers the declaration, or nobody stands by it."""
+    """A running game has no last checkpoint: one of those before it must cover the declaration."""
     lost, played = lost_and_found(known=False)
     for signed_at, expected in ((parting() + 1, Verdict.LOSS), (parting(), Verdict.CORRUPT)):
         frames = evil.frames(played.file())[: 1 + parting() + 3]
@@ -309,7 +309,7 @@ def test_what_parts_before_the_declaration_is_a_fork() -> None:
 
 
 def test_two_declarations_about_one_copy_differ() -> None:
-    """The same copy is put back twice: each history declares the other one lost."""
+    """A copy is put back twice: each history declares the other one lost."""
     first, second_ = (found(log_pb2.Recovered(copied_ms=COPIED_MS, declared_ms=at), 3) for at in (1, 2))
     sides = [
         read_side(games.build_file(each.header, each.entries, each.notes[-1]), SIGNER.verifier)
@@ -332,7 +332,7 @@ def test_a_dealt_game_that_ended_without_its_deck_cannot_grow_either() -> None:
 
 
 def roll_and_write(loss: log_pb2.Recovered | None = None) -> Played:
-    """The beginning of a game that the verifier knows, with a loss declared in entry 7 or not."""
+    """Return the beginning of a game that the verifier knows, with a loss declared in entry 7 or not."""
     played, choose = opened("rollwrite"), at_random(1)
     games.join_and_reveal(played)
     while played.record.size < 7:

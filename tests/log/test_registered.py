@@ -31,7 +31,7 @@ _GAMES: dict[str, Played] = {}
 
 
 def dealt(rules_id: str) -> Played:
-    """A dealt game of two, played to its end; made once."""
+    """Return a dealt game of two, played to its end; made once."""
     if rules_id not in _GAMES:
         _GAMES[rules_id] = play(opened(rules_id), at_random(2))
     return _GAMES[rules_id]
@@ -179,7 +179,7 @@ def test_no_move_but_the_seats(rules_id: str) -> None:
 
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_no_other_components_unseen(rules_id: str) -> None:
-    """Whatever bit of them is another: they are refused or, where a table may declare its own, named in the report."""
+    """A change of any bit is refused or, where a table may declare its own components, named in the report."""
     game, tables = registry.get(rules_id), codec(rules_id).encode_components(None)
     refused: set[Code] = set()
     for at in range(0, len(tables), max(1, len(tables) // 25)):

@@ -22,7 +22,7 @@ def read(rules_id: str, **kind: Any) -> tuple[bytes, list[dict[int, list[Any]]]]
 
 
 def numbers(packed: bytes) -> list[int]:
-    """A packed field of small numbers."""
+    """Return a packed field of small numbers."""
     assert all(byte < 128 for byte in packed)
     return list(packed)
 

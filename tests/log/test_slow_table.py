@@ -36,7 +36,7 @@ CLOCKS = (
 
 
 class Game:
-    """One game under both, and somebody who tries everything."""
+    """One game under both, and a person who tries everything."""
 
     def __init__(self, rules_id: str, number: int) -> None:
         self.random = rng = random.Random(f"{rules_id} {number}")
@@ -91,7 +91,7 @@ class Game:
     # --- what both say ------------------------------------------------------------------------------------
 
     def stands(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> tuple[tuple[Event, Judged] | None, str]:
-        """What is to be applied, or why not."""
+        """Return what is to be applied, or the reason against it."""
         try:
             event = read_entry(entry, event_name(entry), intent, self.live.position)
             return (event, judge(self.live, event, self.seq, clock_of(entry))), ""
@@ -109,7 +109,7 @@ class Game:
         return self.enter(*self.somebody.anything())
 
     def enter(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> bool:
-        """Whether it stood."""
+        """Return whether the entry stood."""
         (stands, why), (after, why_not) = self.stands(entry, intent), self.also(entry, intent)
         assert (stands is None) == (after is None), f"{self.seq}: {entry}{intent}\nlive: {why}\nslow: {why_not}"
         if stands is not None:
@@ -166,7 +166,7 @@ class Game:
 
 
 def played(rules_id: str, number: int, acts: int) -> list[str]:
-    """What stood in the game."""
+    """Return all that stood in the game."""
     game = Game(rules_id, number)
     stood = []
     for _ in range(acts):

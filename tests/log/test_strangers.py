@@ -1,4 +1,4 @@
-"""Acts of seats, scribes and arbiters that do not exist are refused, whoever signs them, and nothing else happens."""
+"""Acts of seats, scribes and arbiters that do not exist are refused for any signer, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RULINGS = [field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["rulin
 
 
 def acts() -> Iterator[tuple[str, Any]]:
-    """Each kind of act, and each ruling, that somebody may put a number under."""
+    """Yield each kind of act, and each ruling, that somebody may put a number under."""
     for field in log_pb2.Intent.DESCRIPTOR.oneofs_by_name["act"].fields:
         name = field.name
         if name == "rule":

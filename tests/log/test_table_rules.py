@@ -26,7 +26,7 @@ PAUSE, RESUME = log_pb2.Pause(), log_pb2.Resume()
 
 
 def drawn(**terms: Any) -> Table:
-    """A declared game, one card turned over: seat 0 is awaited."""
+    """Return a declared game, one card turned over: seat 0 is awaited."""
     table = Table(dealt=False, **terms)
     table.draw()
     return table

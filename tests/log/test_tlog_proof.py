@@ -31,7 +31,7 @@ def played() -> Played:
 
 @pytest.fixture(scope="module")
 def other_end(played: Played) -> bytes:
-    """The file of another history: a late entry has another time, and everything after it is signed again."""
+    """Return the file of another history: a late entry has another time, and everything after it is signed again."""
 
     def edit(entries: list[log_pb2.Entry]) -> None:
         entries[-4].referee_ms += 1

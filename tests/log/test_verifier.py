@@ -1,4 +1,4 @@
-"""The process of node that the tests of the verifier share: what goes wrong there is told, and it goes on."""
+"""The process of node that the tests of the verifier share: it reports an error and continues."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ def test_damage_of_whole_games(rules_id: str, part: Part) -> None:
 
 
 def framed(frame: bytes, payload: bytes | None = None, kind: int | None = None) -> bytes:
-    """The frame with another payload or type and a CRC that is right."""
+    """Return the frame with another payload or type and a CRC that is right."""
     return encode_frame(frame[4] if kind is None else kind, frame[5:-4] if payload is None else payload)
 
 
@@ -498,7 +498,7 @@ def test_games_by_the_rules_of_the_table(rules_id: str) -> None:
 
 
 def test_terms_name_a_grace_from_version_3_on() -> None:
-    """Of an hour at the most; 0 is one that has none."""
+    """A grace is an hour at the most; 0 is none."""
 
     def aborted(version: int, grace_ms: int) -> Played:
         game = rules.get("kingdomino")
@@ -518,7 +518,7 @@ def test_terms_name_a_grace_from_version_3_on() -> None:
 
 
 def test_acts_of_the_table_that_are_malformed() -> None:
-    """Commitments of other lengths, no ruling, no seat, fields that nobody knows."""
+    """Commitments of other lengths, no ruling, no seat, unknown fields."""
     played = seated.of("kingdomino", "contested")
 
     def put(at: int, change: Callable[[log_pb2.Intent], object]) -> bytes:
@@ -604,7 +604,7 @@ class Committed:
         self.last = len(self.leaves) - 1
 
     def with_texts(self, after: int, *texts: bytes) -> Job:
-        """The file with texts after that entry."""
+        """Return the file with texts after that entry."""
         frames = evil.frames(evil.signed_file(self.played, self.leaves))
         beside = [encode_frame(FrameType.REMARK, each) for each in texts]
         return MAGIC + b"".join([*frames[: after + 2], *beside, *frames[after + 2 :]]), TRUSTED
@@ -655,7 +655,7 @@ def test_vectors_of_the_document() -> None:
 
 
 def test_keys() -> None:
-    """Weak, not canonical, no points of the curve, of another subgroup: declared by nobody, and signing nothing."""
+    """Weak keys, not canonical ones, no points of the curve, of another subgroup: none may be declared or sign."""
     p, order = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
     numbers = [0, 1, 2, 3, 4, 5, p - 1, p, p + 1, p + 2, 2**255 - 1, *range(100, 130)]
     raws = [number.to_bytes(32, "little") for number in numbers]

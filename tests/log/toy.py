@@ -203,7 +203,7 @@ def _only(value: Any) -> Any:
 
 
 def engines(cards: bytes = CARDS) -> Engines:
-    """The toy rules, with these cards for components."""
+    """Return the toy rules, with these cards for components."""
     return Engines(_only(Toy()), _only(ToyCodec(cards)))
 
 

@@ -20,7 +20,7 @@ _JOBS: Final = Path(__file__).with_name("verifier.mjs")
 
 
 class Node:
-    """A process that answers question after question, started with the first; one that died is told and replaced."""
+    """A process that answers question after question, started with the first; a dead one is reported and replaced."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None

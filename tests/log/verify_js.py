@@ -30,7 +30,7 @@ FACTS = (
     *("seat", "scribe", "arbiter", "field", "version", "rules", "key", "seq"),
     *("bytes", "limit", "size", "entries", "seen", "positions"),
 )
-"""What messages of the verifier and of pages may name: pages have words for each."""
+"""Facts that messages of the verifier and of pages may name: pages have words for each."""
 TRUSTED = Policy(SIGNER.verifier)
 Job = tuple[bytes, Policy]
 
@@ -48,7 +48,7 @@ def why_not() -> str:
 
 
 def verified(jobs: list[Job]) -> list[dict[str, Any]]:
-    """The verifier's reports."""
+    """Return the verifier's reports."""
 
     def told(data: bytes, policy: Policy) -> dict[str, object]:
         pins = {"seats": policy.seat_keys, "scribes": policy.scribe_keys}
@@ -76,7 +76,7 @@ def of_the_game(finding: Finding) -> bool:
 
 
 def agree(jobs: list[Job]) -> set[Verdict]:
-    """The verdicts of the auditor. Fails unless the verifier says the same of every file below the rules."""
+    """Return the verdicts of the auditor. Fails unless the verifier says the same of every file below the rules."""
     with ThreadPoolExecutor(1) as beside:
         verifying = beside.submit(verified, jobs)
         reports = [audit(BytesIO(data), policy) for data, policy in jobs]
@@ -96,7 +96,7 @@ def found(theirs: dict[str, Any]) -> Found:
 
 
 def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
-    """What somebody may say who does not look at the rules; mostly one thing."""
+    """Return the findings allowed for a verifier that ignores the rules; mostly one."""
     failures = [f for f in ours.findings if not f.is_shortfall]
     above = [f for f in failures if of_the_game(f) and f.layer is not Layer.PROOFS]
     below = [f for f in failures if not of_the_game(f) or f.code is Code.UNSUPPORTED]
@@ -108,14 +108,14 @@ def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
     elif not failures and ours.decisive is not None:
         answers.append((ours.verdict.name, None, None, None, None))
     else:
-        # Nobody objects, or only the rules do: then the auditor does not say what is missing at the end.
+        # There are no objections, or only of the rules: then the auditor does not say what is missing at the end.
         missing = ("PREFIX", "UNDISCLOSED") if failures else ()
         answers += [(verdict, None, None, None, None) for verdict in ("COMPLETE", *missing)]
     if failures and failures[0].code is Code.MALFORMED:
         # A game's message that is none by section 3 either.
         answers.append(("CORRUPT", "MALFORMED", "decode", failures[0].entry, failures[0].offset))
     if not below and failures and failures[0].layer is Layer.PROOFS:
-        # What an entry claims is the rules' to say. Of a leaf that is not its entry's they say the same.
+        # The rules judge an entry's claims. They say the same of a leaf that is not its entry's.
         answers.append(("CORRUPT", "PROOF", "certificates", failures[0].entry, failures[0].offset))
     if above and theirs["layer"] == "certificates":
         # Where the rules object, the auditor compares no certificates with entries further on.
@@ -136,7 +136,7 @@ def dealt(rules_id: str) -> Played:
 
 @cache
 def small() -> Played:
-    """A dealt game that was stopped when its seats had joined and revealed, in a file of 3 KiB."""
+    """Return a dealt game that was stopped when its seats had joined and revealed, in a file of 3 KiB."""
     names = ["referee/log/v1/log.proto", "referee/rollwrite/v1/rollwrite.proto"]
     header = games.small_header("rollwrite", descriptors=games.described(*names))
     tables = codec("rollwrite").encode_components(None)
@@ -147,7 +147,7 @@ def small() -> Played:
 
 
 def running(played: Played, entries: int) -> bytes:
-    """The file while the game went on."""
+    """Return the file of the running game."""
     frames = evil.frames(played.file())
     return MAGIC + b"".join(frames[: 1 + entries])
 
@@ -174,7 +174,7 @@ def swapped(at: int) -> evil.Edit:
 
 
 def edits(played: Played) -> Iterator[tuple[str, evil.Edit]]:
-    """What a referee without scruples may do, with names."""
+    """Yield edits of an unscrupulous referee, with names."""
 
     def field(at: int, name: str, value: Any) -> evil.Edit:
         def edit(entries: list[log_pb2.Entry]) -> None:
@@ -250,7 +250,7 @@ def linked(played: Played, edit: evil.Edit, players: bool) -> bytes | None:
 
 
 def with_longer_intent(played: Played, at: int, extra: bytes) -> list[bytes]:
-    """The entries up to one to whose intent its author added bytes before signing it."""
+    """Return the entries up to one to whose intent its author added bytes before signing it."""
     entry = log_pb2.Entry.FromString(played.entries[at])
     if not entry.HasField("signed"):
         return played.entries[: at + 1]

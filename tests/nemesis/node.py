@@ -34,11 +34,11 @@ postgres_nodes.BEAT_S, postgres_nodes.LOOK_S, postgres_nodes.GONE_S = BEAT_S, 0.
 UNFENCED = """WITH me AS (SELECT ?::integer)
     INSERT INTO entries (game, seq, data, note)
     SELECT u.* FROM me, unnest(?::bigint[], ?::integer[], ?::bytea[], ?::bytea[]) AS u"""
-"""What a batch would be without the fence."""
+"""The statement of a batch without the fence."""
 
 
 class Phase(StrEnum):
-    """Of a batch, in which a node can be killed."""
+    """The phases of a batch in which a node can be killed."""
 
     BEFORE = "before its statement"
     SENT = "when its statement is on its way"
@@ -73,7 +73,7 @@ def killed_in(phase: Phase) -> None:
 
 
 def without_fence() -> None:
-    """The control: a referee that trusts its lease, and whose session nobody ends."""
+    """The control: a referee that trusts its lease, and whose session is never ended."""
     beat = postgres_nodes.beat
 
     def unheeded(session: Session, node: int, address: str, *, declines: bool = False) -> postgres_nodes.Beat | None:
@@ -85,7 +85,7 @@ def without_fence() -> None:
 
 
 def without_heed() -> None:
-    """The control: what the server says is done is done; and nobody looks whether the database went back after that."""
+    """The control: the referee believes the server, and does not look whether the database went back after that."""
     setattr(PostgresSession, PostgresSession.heed.__name__, lambda _: None)
     without_mark()
 
@@ -96,11 +96,11 @@ def without_mark() -> None:
 
 
 WITHOUT_STANDBY = "standby"
-"""The control: an old primary waits for nobody, which is the rig's to do, and a database is what it is."""
+"""The control: an old primary waits for no standby. The rig sets this, in the database."""
 
 
 def without_clock() -> None:
-    """The control: nobody looks at the clock of the machine."""
+    """The control: the clock of the machine is not checked."""
     setattr(postgres, check_clock.__name__, lambda *_: None)
 
 
@@ -255,5 +255,5 @@ if __name__ == "__main__":
     if without:
         WITHOUT[without]()
     setattr(postgres_opening, time.__name__, lambda: time() + float(off_s))
-    # What is taken away in a control shows only where nothing else protects.
+    # A protection taken away in a control shows only where nothing else protects.
     asyncio.run(main(url_, Path(folder_), name_, ends_when_refused=off_s != "0", require_standby=not without))

@@ -22,13 +22,13 @@ _CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event 
 _CANCELS = 20
 _POINT = "then"
 _ALONE = {"synchronous_standby_names": ""}
-"""Commits there wait for nobody."""
+"""Settings with which commits wait for no standby."""
 _TOLD = {"log_connections": "on"}
 _CONNECTED = b"connection authorized: user=referee database=club"
 
 
 class Earlier(StrEnum):
-    """As what an earlier state of the database comes back."""
+    """The forms in which an earlier state of the database comes back."""
 
     COPY = "an earlier copy of the disk"
     MOMENT = "a recovery to an earlier moment"
@@ -36,7 +36,7 @@ class Earlier(StrEnum):
 
 
 class Pair:
-    """Who is the primary changes; the address of the database, which names all servers, does not."""
+    """A database of two servers. The primary changes; the database's address, which names all servers, does not."""
 
     def __init__(self, primary: Postgres, standby: Postgres, other: Postgres) -> None:
         self._primary, self._standby = primary, standby
@@ -53,7 +53,7 @@ class Pair:
     def url_by(self, folders: Sequence[Path]) -> str:
         """Return the address of the database by other ways to the same servers."""
         hosts = ",".join(map(str, folders))
-        # What is in this machine is connected to at once, or not there.
+        # A server on this machine is connected to at once, or not there.
         return f"postgresql://{USER}@/{self._name}?host={hosts}&target_session_attrs=read-write&connect_timeout=1"
 
     @property
@@ -88,7 +88,7 @@ class Pair:
         await asyncio.to_thread(self._attach)
 
     async def lose_primary_that_is_ahead(self) -> None:
-        """The standby is away, and somebody tells every commit not to wait for it; then as before."""
+        """Lose it while the standby is away, and commits were set not to wait for it; then as before."""
         await asyncio.to_thread(self._standby.stop, signal.SIGQUIT)
         for _ in range(_CANCELS):
             with suppress(psycopg.Error):
@@ -150,7 +150,7 @@ class Pair:
 
     @asynccontextmanager
     async def gone_back(self, how: Earlier) -> AsyncIterator[Callable[[], int]]:
-        """What was kept is in the place of the database for a while, and its commits wait for nobody.
+        """Put an earlier state in the place of the database for a while; its commits wait for no standby.
 
         Gives what counts the connections to it.
         """
@@ -187,7 +187,7 @@ class Pair:
 
     @staticmethod
     def _counted(server: Postgres) -> Callable[[], int]:
-        """Return what counts the connections from now on to a server that tells of them."""
+        """Return what counts the connections from now on to a server that reports them."""
         log = server.folder / "log"
         before = log.stat().st_size if log.exists() else 0
 
@@ -199,7 +199,7 @@ class Pair:
     # --- the machine of the primary --------------------------------------------------------------------------------
 
     def put_shims(self, library: Path) -> bool:
-        """Have disk and clock of both servers fail when told to; False: that is not possible here."""
+        """Let disk and clock of both servers fail on command; False: that is not possible here."""
         for server in (self._primary, self._standby):
             there = Path(shutil.copy(library, server.folder))
             there.chmod(0o755)
@@ -230,7 +230,7 @@ class Pair:
         self._primary.start()
 
     def set_clock(self, off_s: int) -> None:
-        """Of the primary."""
+        """Set the clock of the primary."""
         self._shims[self._primary.folder].fail(clock_s=off_s)
 
 

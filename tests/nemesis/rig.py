@@ -33,7 +33,7 @@ _SESSION = f"SELECT ({ALIVE_LOCK}) FROM nodes WHERE NOT dead AND address = %s"
 
 
 class Fault(StrEnum):
-    """What is done to nodes, or to the database."""
+    """The faults of nodes, or of the database."""
 
     KILL = "kill -9 of a node"
     KILL_TWO = "kill -9 of two of three nodes"
@@ -59,7 +59,7 @@ class Fault(StrEnum):
 
 
 OF_THE_MACHINE = {Fault.DISK, Fault.CLOCK}
-"""What takes a library under the server."""
+"""Faults that need a library under the server."""
 _WENT_BACK = {Fault.COPY: Earlier.COPY, Fault.MOMENT: Earlier.MOMENT, Fault.DUMP: Earlier.DUMP}
 _KILLED_BY = {Fault.BEFORE: signal.SIGUSR1, Fault.SENT: signal.SIGHUP, Fault.AFTER: signal.SIGUSR2}
 _OFF_S = 10
@@ -82,7 +82,7 @@ CONTROLS = {
     Fault.CLOCK: "fence",
     Fault.NODE_CLOCK: "clock",
 }
-"""What protects from a fault: without it heads are lost, or there are two."""
+"""The protection from a fault: without it heads are lost, or there are two."""
 
 
 class Rig:
@@ -96,8 +96,8 @@ class Rig:
         without: str = "",
         say: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """``without``: what protects, and the nodes lack in a control: as in ``node.WITHOUT``. ``say`` is told now and
-        then how far it is.
+        """``without``: the protection that the nodes lack in a control, as in ``node.WITHOUT``. ``say`` gets the
+        progress now and then.
         """
         self._say = say
         self._database, self._folder = database, folder
@@ -105,7 +105,7 @@ class Rig:
         self._without = without
         self._nodes: list[Process] = []
         self._ways: list[Relay] = []
-        """Of each node that was started."""
+        """The relay of each node that was started."""
         self._played: list[str] = []
         """Problems that no journal shows."""
         self.possible = list(Fault)
@@ -113,7 +113,7 @@ class Rig:
         self.let_out = 0
         """Heads that somebody has."""
         self.waited_s: list[float] = []
-        """From the command by which no standby is required until every game went on, in seconds."""
+        """The seconds from the command by which no standby is required until every game continued."""
 
     async def run(self, faults: int, only: Fault | None = None) -> list[str]:
         """Return what is wrong with what was let out."""
@@ -134,7 +134,7 @@ class Rig:
                 if (number + 1) % 20 == 0:
                     self._say(f"{number + 1} of {faults}")
                 if self._without and await self._has_found():
-                    break  # in a control nothing has to go on after that
+                    break  # in a control no game has to continue after that
             else:
                 await self._progress()
         finally:
@@ -169,7 +169,7 @@ class Rig:
         return node
 
     async def _progress(self) -> None:
-        """Until something that nobody had before is let out of every game: whoever it is goes on with it."""
+        """Wait until every game lets out something new: it has an owner that continues it."""
         sizes = self._sizes()
         await self._until(lambda: self._are_larger_than(sizes), "every game to go on")
 
@@ -245,17 +245,17 @@ class Rig:
             case Fault.DRAIN:
                 await self._drain()
             case Fault.OLD_PRIMARY:
-                if not self._database.is_first:  # otherwise nobody would look at the old one
+                if not self._database.is_first:  # otherwise no client would look at the old one
                     await self._database.lose_primary()
                     await self._progress()
                 async with self._database.old_primary(waits=self._without != WITHOUT_STANDBY) as looks:
                     await self._looked_at(looks, 1)
             case Fault.COPY | Fault.MOMENT | Fault.DUMP:
-                # Who has never been there cannot know what a database lacks.
+                # A node that has never been there cannot know what a database lacks.
                 await self._until(self._all_serve, "every node to be there")
                 await asyncio.to_thread(self._database.keep, _WENT_BACK[fault])
                 await self._progress()
-                for _ in range(2):  # the first one that is seen may be of before
+                for _ in range(2):  # the first one that is seen may be an earlier one
                     await self._remember()
                 async with self._database.gone_back(_WENT_BACK[fault]) as looks:
                     await self._looked_at(looks, _LOOKED)
@@ -270,7 +270,7 @@ class Rig:
                 await self._refused_for_its_clock()
 
     async def _without_standby(self) -> None:
-        """Nodes go on by one command, with what a node remembers, and require a standby when there is one again."""
+        """Nodes continue by one command, with what a node remembers, and require a standby when there is one again."""
         await self._until(self._all_serve, "every node to be there")
         path = next(
             self._folder / f"node{at}.mark" for at, node in enumerate(self._nodes, 1) if node.returncode is None
@@ -294,7 +294,7 @@ class Rig:
         query = """SELECT address FROM nodes WHERE NOT dead AND address <> ''
             AND id IN (SELECT owner FROM games)"""
         async with waiting_for("a game to have a node"):
-            while not (names := self._database.ask(query)):  # noqa: ASYNC110 - nobody is told
+            while not (names := self._database.ask(query)):  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(0.05)
         return int(self._rng.choice(names)[0].removeprefix("node")) - 1
 
@@ -312,9 +312,9 @@ class Rig:
         return {(self._folder / f"{name}.mark").read_text() for name in names}
 
     async def _looked_at(self, looks: Callable[[], int], times: int) -> None:
-        """Returns when nodes have connected so many times to a server that is not the right one.
+        """Return when nodes have connected ``times`` times to a server that is not the right one.
 
-        In a control something comes of it: that is waited for instead.
+        In a control such a connection has an effect: the wait is for that instead.
         """
         if self._without:
             await self._progress()
@@ -339,7 +339,7 @@ class Rig:
             await node.wait()
 
     async def _drain(self) -> None:
-        """The oldest one; who has no games left ends by its own will."""
+        """Drain the oldest node; one without games ends on its own."""
         told = """UPDATE nodes SET draining = true WHERE id = (
             SELECT min(id) FROM nodes WHERE NOT dead AND address <> '') RETURNING id, address"""
         ((number, name),) = self._database.ask(told)

@@ -15,7 +15,7 @@ DEPLOY = ROOT / "docs" / "deploy"
 
 
 def text_of(name: str) -> str:
-    """A file of docs/deploy."""
+    """Return a file of docs/deploy."""
     return (DEPLOY / name).read_text(encoding="utf-8")
 
 
@@ -28,14 +28,14 @@ def needs(program: str) -> str:
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The Containerfile, an instruction and its words each."""
+    """Return the Containerfile, an instruction and its words each."""
     joined = re.sub(r"\\\n\s*", "", text_of("Containerfile"))
     lines = [line for line in joined.splitlines() if line and not line.startswith("#")]
     return [(line.partition(" ")[0], line.partition(" ")[2]) for line in lines]
 
 
 def free_port() -> int:
-    """A port that nothing listens on now."""
+    """Return a port that nothing listens on now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

@@ -92,7 +92,7 @@ def machine() -> Iterator[Machine]:
 
 @contextmanager
 def serving(data: Path, address: str, environment: dict[str, str]) -> Iterator[None]:
-    """A referee as the cluster's file starts it."""
+    """Yield a referee as the cluster's file starts it."""
     words = [REFEREE, "serve", "--data", data, "--listen", "127.0.0.1:0", "--store", address, "--json"]
     with subprocess.Popen(
         [*map(str, words), "--require-standby"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE

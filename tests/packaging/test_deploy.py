@@ -58,7 +58,7 @@ def parsed(words: Sequence[str]) -> None:
 
 
 def composed(*names: str) -> dict[str, dict[str, Any]]:
-    """The services of these files, the later ones laid over the earlier ones, with the variables of the page."""
+    """Return the services of these files, the later ones laid over the earlier ones, with the variables of the page."""
     services: dict[str, dict[str, Any]] = {}
     for name in names:
         text = re.sub(r"\$\{(\w+)(?::\?[^}]*)?\}", lambda found: RESERVED[found[1]], text_of(name))
@@ -162,7 +162,7 @@ def test_the_scripts_of_the_database_are_of_the_shell(script: str) -> None:
 
 
 def sample(tmp_path: Path, *changes: tuple[str, str]) -> Path:
-    """The sample of options as a file that only its owner can change."""
+    """Return the sample of options as a file that only its owner can change."""
     text = text_of("referee.toml")
     for old, new in changes:
         assert old in text
@@ -190,7 +190,7 @@ def test_options_that_the_sample_shows_commented_out_exist(tmp_path: Path) -> No
 
 
 def unit(path: Path) -> dict[str, dict[str, str]]:
-    """A unit's settings; of those that are there twice, the last."""
+    """Return a unit's settings; of those that are there twice, the last."""
     parser = configparser.RawConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(path, encoding="utf-8")
@@ -198,7 +198,7 @@ def unit(path: Path) -> dict[str, dict[str, str]]:
 
 
 def started_by(setting: str) -> list[str]:
-    """The words of a unit's command, without the specifiers of systemd."""
+    """Return the words of a unit's command, without the specifiers of systemd."""
     return shlex.split(setting.replace("%%", "%").replace("$$", "$"))
 
 
@@ -234,7 +234,7 @@ def test_the_timer_starts_the_backup() -> None:
 
 @contextmanager
 def serving(tmp_path: Path) -> Iterator[tuple[Path, str, str]]:
-    """A referee, started by the command of the unit with the sample of options: data, gRPC and pages."""
+    """Yield a referee, started by the command of the unit with the sample of options: data, gRPC and pages."""
     data, grpc, pages = tmp_path / "state" / "club", f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
     data.parent.mkdir(mode=0o700)
     file = sample(
@@ -286,7 +286,7 @@ def test_the_unit_starts_a_referee_that_answers_and_the_backup_unit_copies_it(tm
 
 @contextmanager
 def proxy(*words: str | Path, **environment: str) -> Iterator[None]:
-    """A proxy, until the end."""
+    """Yield a proxy, until the end."""
     with subprocess.Popen(
         [str(word) for word in words], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as process:
@@ -298,7 +298,7 @@ def proxy(*words: str | Path, **environment: str) -> Iterator[None]:
 
 
 def reached(port: int, authority: Path) -> str:
-    """What is wrong with health and pages through a proxy; empty if nothing is. It is asked until it answers."""
+    """Return the faults of health and pages through a proxy; empty if there is none. Asks until it answers."""
     words = (REFEREE, "health", "--server", f"grpcs://localhost:{port}", "--tls-ca", authority)
     done = run("curl", "--version")
     for _ in range(40):
@@ -333,7 +333,7 @@ def test_caddy_passes_grpc_and_pages_on(tmp_path: Path) -> None:
 
 
 def for_nginx(tmp_path: Path, *changes: tuple[str, str]) -> tuple[Path, Path]:
-    """A whole configuration of nginx around the file, and its certificate."""
+    """Return a whole configuration of nginx around the file, and its certificate."""
     names = "subjectAltName=DNS:localhost"
     certificate, key = tmp_path / "fullchain.pem", tmp_path / "privkey.pem"
     made = run(

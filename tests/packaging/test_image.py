@@ -55,7 +55,7 @@ def context(to: Path) -> None:
 
 @pytest.fixture(scope="module")
 def root() -> Path:
-    """The folder."""
+    """Return the folder."""
     debootstrap = needs("debootstrap")
     if os.geteuid():
         pytest.skip("only root may change the root folder")

@@ -102,7 +102,7 @@ class _Reader:
             yield from self.places(child, function, errors, texts)
 
     def _is_exception(self, annotation: ast.expr | None) -> bool:
-        """Whether it is the class of an exception, or of one and others."""
+        """Return True if it is the class of an exception, or of one and others."""
         if isinstance(annotation, ast.BinOp):
             return self._is_exception(annotation.left) or self._is_exception(annotation.right)
         name = _last_name(annotation)
@@ -135,7 +135,7 @@ class _Reader:
         return False
 
     def _has_text(self, node: ast.expr, errors: frozenset[str], texts: frozenset[str]) -> bool:
-        """Whether a value is such a text, or one of several that it may be."""
+        """Return True if a value is such a text, or one of several that it may be."""
         if isinstance(node, ast.IfExp):
             return self._has_text(node.body, errors, texts) or self._has_text(node.orelse, errors, texts)
         return self._is_text(node, errors, texts)

@@ -89,7 +89,7 @@ def test_a_bot_needs_no_extra() -> None:
 
 @GATE
 def test_a_demo_needs_one_extra(tmp_path: Path) -> None:
-    """As `pipx run --spec 'tile-referee[server]' referee demo`; without the extra it says which one."""
+    """`pipx run --spec 'tile-referee[server]' referee demo` installs it; without the extra it says which one."""
     server_only = RUN.replace("for modules in EXTRAS.values()", "for modules in OTHERS")
     others = 'OTHERS = [set(EXTRAS[extra]) - set(EXTRAS["server"]) for extra in EXTRAS]'
     program = server_only.replace("class Blocked", f"{others}\n\nclass Blocked")

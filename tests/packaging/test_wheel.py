@@ -67,7 +67,7 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel with the libraries that it needs, and no extra: what ``pip install tile-referee`` brings."""
+    """Return the wheel with the libraries that it needs, and no extra: what ``pip install tile-referee`` brings."""
     place = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
     subprocess.run([*build, str(place)], cwd=ROOT, check=True, capture_output=True)
@@ -107,7 +107,7 @@ def _bring_bytecode(site: Path) -> None:
 
 @pytest.fixture
 def installed(plain: Installed) -> Iterator[Installed]:
-    """The same environment with the libraries of all extras."""
+    """Return the environment with the libraries of all extras."""
     # The libraries are those that are here: a line of a .pth file makes a folder importable, and does not read the .pth
     # files in it, which are how this checkout is installed.
     libraries = plain.site / "libraries.pth"
@@ -117,7 +117,7 @@ def installed(plain: Installed) -> Iterator[Installed]:
 
 
 def needed(requirements: Iterable[str], extras: Iterable[str] = ()) -> set[str]:
-    """The names of the libraries that these lines name, and of those that these need."""
+    """Return the names of the libraries that these lines name, and of those that these need."""
     found = set[str]()
     for wanted in map(Requirement, requirements):
         if wanted.marker is None or any(wanted.marker.evaluate({"extra": each}) for each in ("", *extras)):
@@ -126,7 +126,7 @@ def needed(requirements: Iterable[str], extras: Iterable[str] = ()) -> set[str]:
 
 
 def test_wheel_and_sdist_make_the_page_that_the_documents_name(tmp_path: Path, plain: Installed) -> None:
-    """The same bytes from a checkout, and from the sdist, which has no clients/verify-js."""
+    """A checkout and the sdist, which has no clients/verify-js, make the same bytes."""
     made = "referee_clients/web/static/verify/index.html"
     readme = (ROOT / "clients" / "verify-js" / "README.md").read_text(encoding="utf-8")
     build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path)]

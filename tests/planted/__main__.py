@@ -20,7 +20,7 @@ from tests.planted.fault import ROOT, Fault
 from tests.planted.faults import FAULTS
 
 _GENERATED: Final = ("referee/*/__init__.py", "referee/**/v1/*.py*", "referee/log/descriptors.binpb")
-"""What git does not have and tests need."""
+"""Files that git does not have and tests need."""
 _PASSED: Final = 0
 """Exit code of pytest."""
 _FOUND: Final = re.compile(r"^(?:FAILED|ERROR) (\S+?::.+?)(?: - |$)", re.MULTILINE)
@@ -122,7 +122,7 @@ class Copy:
     def test(self, tests: Sequence[str]) -> tuple[int, str]:
         """Run these tests up to the first that fails; all of them, if none are named. Return exit code and output."""
         words = ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--timeout", str(_FUSE_S)]
-        # The test of the list would find every fault, whatever it does.
+        # The test of the list would find every fault, of any kind.
         words += ["-n", "0", *tests] if tests else ["-n", "3", "--ignore", "tests/planted"]
         # The tests are the same with a fault and without one. git is not there to say of which day they are.
         environment = {**os.environ, sizes.VARIABLE: sizes.day()}

@@ -1,4 +1,4 @@
-"""What a planted fault is, where faults can be, and which packages the product has."""
+"""A planted fault, the places of faults, and the packages of the product."""
 
 from __future__ import annotations
 

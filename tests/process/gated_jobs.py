@@ -1,4 +1,4 @@
-"""Jobs whose loading waits until the test lets it go on."""
+"""Jobs whose loading waits for the test."""
 
 import os
 from pathlib import Path

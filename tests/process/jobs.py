@@ -1,4 +1,4 @@
-"""What workers are put through: loaded into real ones in place of ``referee_solver.requests``."""
+"""Jobs that test workers: loaded into real ones in place of ``referee_solver.requests``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def open_files() -> list[int]:
 
 
 def circumstances(request: bytes, seconds: float) -> Iterator[bytes]:
-    """What a worker has of its parent's."""
+    """Answer with the worker's share of its parent's environment, files and terminal."""
     found = {
         "environment": dict(os.environ),
         "cwd": str(Path.cwd()),

@@ -41,26 +41,26 @@ def until(seconds: float = LONG_S) -> float:
 
 
 async def ask(pool: Workers, method: str, request: bytes = b"", seconds: float = LONG_S) -> list[bytes]:
-    """Every answer."""
+    """Return every answer."""
     async with aclosing(pool.ask(method, request, until_s=until(seconds))) as answers:
         return [answer async for answer in answers if answer is not None]
 
 
 async def failed(pool: Workers, method: str, request: bytes = b"", seconds: float = LONG_S) -> tuple[str, str]:
-    """Why there was no answer, and what the caller is told."""
+    """Return the reason for the missing answer, and the caller's message."""
     with pytest.raises(WorkerFailed) as raised:
         await ask(pool, method, request, seconds)
     return raised.value.why, str(raised.value)
 
 
 async def works(pool: Workers) -> None:
-    """As if nothing had happened."""
+    """Check that the workers answer as usual."""
     assert await ask(pool, "even", b"4") == [b"sat"]
     assert await ask(pool, "even", b"5") == [b"unsat"]
 
 
 async def gone(pool: Workers, pid: int) -> None:
-    """Returns when the worker is no more."""
+    """Return when the worker is no more."""
     await facts(lambda: pid not in pool.pids, "the worker is no more")
     assert not is_there(pid)
 
@@ -85,7 +85,7 @@ async def test_a_worker_for_each_question_at_one_time(pool: Workers) -> None:
 
 
 async def test_what_a_worker_has_of_its_parents(pool: Workers, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing: no environment, no files, not its terminal; and it stands back for who plays."""
+    """It has nothing: no environment, no files, not its terminal; and it stands back for players."""
     monkeypatch.setenv("REFEREE_TOKEN", "secret")
     with (tmp_path / "referee.pem").open("w") as inheritable:
         os.set_inheritable(inheritable.fileno(), True)
@@ -118,7 +118,7 @@ async def test_a_bad_question_costs_nobody_anything(pool: Workers) -> None:
 
 
 async def test_killed_in_the_middle(pool: Workers) -> None:
-    """By whoever: the machine out of memory, an operator. Z3 is at work; the other worker goes on."""
+    """The machine out of memory may kill it, or an operator. Z3 is at work; the other worker continues."""
     async with aclosing(pool.ask("forever", b"", until_s=until())) as other:
         await anext(other)
         neighbours = set(pool.pids)
@@ -207,7 +207,7 @@ async def test_what_cannot_be_loaded_is_said() -> None:
 
 
 async def test_who_does_not_wait_any_longer_frees_the_worker_at_once(pool: Workers) -> None:
-    """Whether it is at work, or has more to say."""
+    """The worker is busy, or has more answers."""
     for method, answers_before in (("factors", 1), ("forever", 3)):
         begun = asyncio.Event()
 
@@ -231,7 +231,7 @@ async def test_who_does_not_wait_any_longer_frees_the_worker_at_once(pool: Worke
 
 
 async def test_a_worker_that_gets_ready_is_there_for_the_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Whoever did not wait for it: who left, or had less time than a start takes."""
+    """Its caller did not wait for it, but left, or had less time than a start takes."""
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     monkeypatch.setenv("REFEREE_TESTS_GATE", str(gate))
@@ -268,7 +268,7 @@ async def test_a_worker_is_told_less_than_there_is(pool: Workers, monkeypatch: p
 
 
 async def test_stopping(pool: Workers) -> None:
-    """Whoever waits is told, and no process is left."""
+    """Waiting callers get an error, and no process is left."""
     asking = [asyncio.create_task(failed(pool, "spin")) for _ in range(2)]
     await facts(lambda: pool.started == 2, "both are started")
     pids = pool.pids

@@ -22,8 +22,8 @@ def main(
     at_once: Annotated[int, typer.Option(min=1, help="So many at a time.")] = 32,
     gap: Annotated[int, typer.Option(min=2, help="About one message of so many suffers something.")] = 20,
 ) -> None:
-    """Plays whole games through broken networks and checks what clients were told. Exit code 1: a finding."""
-    # gRPC tells of every message that it cannot read; here that is most of what there is to tell.
+    """Play whole games through broken networks and check clients' messages. Exit code 1: a finding."""
+    # gRPC logs every message that it cannot read; here that is most of the log.
     logging.getLogger("grpc").setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as referee:
         failed = asyncio.run(_play(referee, range(seed, seed + games), at_once, gap))

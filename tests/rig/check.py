@@ -1,6 +1,6 @@
-"""Whether a game's log can be what its clients were told: linearizability, made easy by the order of the log.
+"""The check that a game's log fits its clients' messages: linearizability, made easy by the order of the log.
 
-Knows histories and entries, not how they came about. A finding is a sentence; none is what is hoped for.
+Knows histories and entries, not how they came about. A finding is a sentence; a good game has none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.rig.history import Act, History, Outcome
 
 
 def check(history: History, entries: Sequence[bytes]) -> list[str]:
-    """What in the history the log contradicts."""
+    """Return the parts of the history that the log contradicts."""
     places: defaultdict[bytes, list[int]] = defaultdict(list)
     for seq, data in enumerate(entries):
         if (signed := signed_part(decode_entry(data))) is not None:
@@ -39,7 +39,7 @@ def _made(history: History) -> set[bytes]:
 
 
 def _of_act(act: Act, seqs: list[int]) -> Iterator[str]:
-    """An act stands in the log where its client was told that it does, and nowhere if it was told so."""
+    """Check that an act stands in the log where its client learned that it does, and nowhere if it learned so."""
     who = f"{act.client}, act for {decode_intent(act.intent).seq}"
     if act.outcome is Outcome.ACCEPTED and seqs != [act.seq]:
         yield f"{who}: accepted as {act.seq}, stands at {seqs}"
@@ -52,7 +52,7 @@ def _of_act(act: Act, seqs: list[int]) -> Iterator[str]:
 
 
 def _of_time(acts: Sequence[Act]) -> Iterator[str]:
-    """What was acknowledged before another act was made stands before it."""
+    """Check that an act acknowledged before another one was made stands before it."""
     newest: Act | None = None
     answered = sorted((act for act in acts if act.seq is not None), key=lambda act: act.answered_ns or 0)
     waiting = iter(answered)
@@ -102,7 +102,7 @@ def _of_refusals(acts: Sequence[Act], entries: Sequence[bytes]) -> Iterator[str]
 
 
 def _broken(record: Record, body: bytes) -> tuple[str, ...]:
-    """The rules that the act breaks now; its signature is the clients' own concern."""
+    """Return the rules that the act breaks now; its signature is the clients' own concern."""
     try:
         intent = decode_intent(body)
         judge_act(record.game, read_act(intent, author_of(intent), record.game.position), record.size)

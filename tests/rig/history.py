@@ -1,4 +1,4 @@
-"""What clients did and were told, with times: all that a check of the referee has to go by, beside the log."""
+"""Clients' acts and messages, with times: all that a check of the referee has, beside the log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee_clients.bot_check.relay import Stream
 
 
 class Outcome(Enum):
-    """What a client knows of its act."""
+    """A client's knowledge of its act."""
 
     UNKNOWN = "no answer came"
     ACCEPTED = "it is an entry"
@@ -28,18 +28,18 @@ class Act:
     outcome: Outcome = Outcome.UNKNOWN
     answered_ns: int | None = None
     seq: int | None = None
-    """The entry that it was told to have become."""
+    """The entry of the act, by the client's answer."""
     rules: tuple[str, ...] = ()
-    """That it was told to break."""
+    """The rules that the act breaks, by the client's answer."""
 
     def answer(self, outcome: Outcome, seq: int | None = None, rules: tuple[str, ...] = ()) -> None:
-        """What the client was told, now."""
+        """Keep the client's answer, with the time."""
         self.outcome, self.seq, self.rules, self.answered_ns = outcome, seq, rules, monotonic_ns()
 
 
 @dataclass(slots=True)
 class History:
-    """Of one game."""
+    """The history of one game."""
 
     acts: list[Act] = field(default_factory=list)
     streams: list[Stream] = field(default_factory=list)

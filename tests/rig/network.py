@@ -1,7 +1,7 @@
 """A network of our own making between client and referee: bytes that stop, break, come late, twice, in turn or wrong.
 
 Below gRPC a change of the bytes breaks the framing of HTTP/2, or a message within it. It must show as a broken
-connection, or be noticed by who checks what came, and as nothing else.
+connection, or be noticed by a client that checks its input, and as nothing else.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PIECE_BYTES = 24
 
 
 class ByteFault(Enum):
-    """What happens to a connection."""
+    """A fault of a connection."""
 
     NOTHING = "it goes on"
     CUT = "it is reset"
@@ -37,7 +37,7 @@ DAMAGES = (ByteFault.FLIP, ByteFault.DUPLICATE, ByteFault.SWAP)
 
 @dataclass(frozen=True, slots=True)
 class Mishap:
-    """What happens, to which way, and after how many bytes that way."""
+    """A fault, its way, and the number of bytes that pass before it."""
 
     fault: ByteFault
     way: Way = Way.DOWN
@@ -45,12 +45,12 @@ class Mishap:
 
 
 def cutting(after: int) -> Callable[[int], Mishap]:
-    """Every connection is reset after so many bytes from the referee."""
+    """Reset every connection after ``after`` bytes from the referee."""
     return lambda _: Mishap(ByteFault.CUT, Way.DOWN, after)
 
 
 def random_mishaps(seed: object) -> Callable[[int], Mishap]:
-    """One for each connection. Of three, one is damaged, one breaks early, and one gets far enough to go on with."""
+    """Return a mishap for each connection. Of three, one is damaged, one breaks early, and one lasts longer."""
 
     def mishap(number: int) -> Mishap:
         rng = random.Random(f"{seed}/{number}")
@@ -83,7 +83,7 @@ class Network:
         assert self._server is not None
         self._is_over = True
         self._server.close()
-        await _rounds()  # who was accepted at the last moment begins, and sees that it is over
+        await _rounds()  # a connection accepted at the last moment begins, and sees that it is over
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
@@ -112,7 +112,7 @@ class Network:
         except (OSError, asyncio.CancelledError):
             pass  # The referee is away, or the test is over: either way the connection is.
         finally:
-            # First, as whoever waits below may be cancelled there.
+            # First, as a task that waits below may be cancelled there.
             for out in outs:
                 out.transport.abort()
             for way in ways:
@@ -159,6 +159,6 @@ class Network:
 
 
 async def _rounds() -> None:
-    """Of the event loop: it takes one from a connection to its transport, one to the task, one to close it."""
+    """Run rounds of the event loop: one to the transport of a connection, one to the task, one to close it."""
     for _ in range(5):
         await asyncio.sleep(0)

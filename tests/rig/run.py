@@ -44,7 +44,7 @@ def random_plan(seed: object, gap: int) -> Plan:
 
 @dataclass(slots=True)
 class Report:
-    """What came of one game."""
+    """The outcome of one game."""
 
     name: str
     entries: int = 0
@@ -70,9 +70,9 @@ class Rig:
         self._metadata = bearer(referee.token)
 
     async def seeded(self, seed: int, gap: int = 20) -> Report:
-        """A whole game; the seed says how many play, what is recorded, and what happens to which message.
+        """Play a whole game; the seed fixes the number of seats, what is recorded, and the fault of each message.
 
-        ``gap``: about one message of so many suffers something.
+        ``gap``: about one message of this many suffers something.
         """
         name, seats = str(seed), 2 + seed % 3
         created = await self._create(seats, recorded=seed % 4 == 2)
@@ -88,7 +88,7 @@ class Rig:
     async def planned(
         self, name: str, plans: Sequence[Plan], max_turns: int = 0, most_damage: int = MOST_DAMAGE
     ) -> Report:
-        """A game in which each seat suffers its plan. ``max_turns``: it ends after so many."""
+        """Play a game in which each seat suffers its plan. ``max_turns``: it ends after this many."""
         options = Options(max_turns=max_turns).SerializeToString() if max_turns else b""
         return await self._relayed(name, await self._create(len(plans), options), plans, most_damage)
 
@@ -128,7 +128,7 @@ class Rig:
                 created.verifier_key,
                 report.history,
                 silence_s=SILENCE_S,
-                # Nothing in a refusal is signed: what damages bytes of one would make it a lie that nobody notices.
+                # Nothing in a refusal is signed: damage to its bytes would make it a lie that no client notices.
                 submit_to=address if address == self.relay_address else self.referee.address,
             )
             for seat, (address, token) in enumerate(zip(addresses, created.seat_tokens, strict=True))
@@ -160,14 +160,14 @@ class Rig:
 
 @asynccontextmanager
 async def rig(referee: Referee) -> AsyncIterator[Rig]:
-    """The ways to the referee, while it lasts."""
+    """Yield the ways to the referee, while it lasts."""
     relay = Relay(referee.address)
     async with relay as address, grpc.aio.insecure_channel(referee.address) as channel:
         yield Rig(referee, relay, address, channel)
 
 
 async def each(jobs: Sequence[Callable[[], Awaitable[Report]]], at_once: int) -> AsyncIterator[Report]:
-    """The reports in the order in which they are ready, with so many games at a time."""
+    """Yield the reports in the order in which they are ready, ``at_once`` games at a time."""
     room = asyncio.Semaphore(at_once)
 
     async def one(job: Callable[[], Awaitable[Report]]) -> Report:

@@ -19,7 +19,7 @@ Break = Callable[[History, list[bytes]], None]
 
 @pytest.fixture(scope="module")
 async def played(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """A game with a clean history."""
+    """Return a game with a clean history."""
     with running(tmp_path_factory.mktemp("check")) as referee:
         async with rig(referee) as rigged:
             return await rigged.planned("clean", [lambda *_: None] * 3)
@@ -47,7 +47,7 @@ def elsewhere(history: History, entries: list[bytes]) -> None:
 
 
 def voided(history: History, entries: list[bytes]) -> None:
-    """Its client was told that it is not in the log."""
+    """The client learned that it is not in the log."""
     accepted(history)[10].answer(Outcome.VOID)
 
 
@@ -124,7 +124,7 @@ def test_the_history_of_a_good_game(played: Report) -> None:
 
 
 def test_what_is_sent_again_was_made_when_it_was_first_sent(played: Report) -> None:
-    """The other player may have gone on between the two: the second copy is told of the first one's entry."""
+    """The other player may have moved between the two: the second copy gets the first one's entry."""
     history = deepcopy(played.history)
     first = accepted(history)[10]
     again = history.act(first.client, first.intent)

@@ -1,4 +1,4 @@
-"""The rig at work: nothing that a network does loses, doubles or changes an act, and what clients were told is so."""
+"""The rig at work: nothing that a network does loses, doubles or changes an act, and clients' messages are true."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def referee(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
 
 @pytest.fixture
 async def rigged(referee: Referee) -> AsyncIterator[Rig]:
-    # gRPC tells of every message that it cannot read.
+    # gRPC logs every message that it cannot read.
     logging.getLogger("grpc").setLevel(logging.CRITICAL)
     async with rig(referee) as rigged:
         yield rigged
@@ -37,7 +37,7 @@ def no_fault(_: Way, __: int) -> None:
 
 
 def findings(reports: list[Report]) -> str:
-    """What to read when it fails, and how to see it again."""
+    """Return the text to read when it fails, with the seed that repeats it."""
     return "\n".join(f"seed {report.name}: {report.findings}" for report in reports if report.findings)
 
 

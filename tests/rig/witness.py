@@ -1,4 +1,4 @@
-"""A player that writes down what it does and what it is told; besides, it tries moves that are against the rules."""
+"""A player that writes down its acts and its messages; besides, it tries moves that are against the rules."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Witness(Player):
             await self._submit(signed, self.history.act(self.name, signed.intent))
         await super()._act()
         if self._sent is not None and self._rng.random() < 0.1:
-            # The same bytes the other way, at the same time.
+            # Equal bytes the other way, at the same time.
             signed, _ = self._sent
             act = self.history.act(self.name, signed.intent)
             self._calls.add(asyncio.create_task(self._submit(signed, act)))

@@ -1,6 +1,6 @@
 """A club that plays for long: all games, people who watch and leave, tokens that come and go, kills in the middle.
 
-What was told is held against the logs as in ``tests.crash``. What the process holds is read from its metrics.
+Its messages are compared with the logs as in ``tests.crash``. Its metrics show what the process holds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LIVES = (1 / 12, 1 / 6, 1)
 REMEMBERED = 50
 """Games that are over and are looked at once more after a kill."""
 AUDITED = 10
-"""One game in so many is audited, with the receipts of all who played."""
+"""One game in this many is audited, with the receipts of all its players."""
 WATCHED = 20
 """Messages that a watcher reads before it leaves."""
 TOKEN_S = 0.2
@@ -52,12 +52,12 @@ MOST_MB_HOUR, MOST_SLOWER = 5.0, 1.2
 SAMPLES = 120
 """In a run."""
 STEADY = {"referee_tasks": 0, "referee_threads": 2, "process_open_fds": 0}
-"""With nobody there, and how many more there may be: asyncio and gRPC start the threads of their pools one by one."""
+"""The growth allowed with no client: asyncio and gRPC start the threads of their pools one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What the metrics said at one moment of one life."""
+    """The metrics at one moment of one life."""
 
     life: int
     at_s: float
@@ -101,7 +101,7 @@ class Soak:
         self._life, self._began_s = 0, 0.0
         self.samples: list[Sample] = []
         self.quiet: list[Sample] = []
-        """With nobody there: after the first games of the last life, and at the end."""
+        """Samples with no client: after the first games of the last life, and at the end."""
         self.games = self.audited = self.acts = self.watchers = self.tokens = self.kills = self.abandoned = 0
 
     async def run(self) -> None:
@@ -200,7 +200,7 @@ class Soak:
             await asyncio.sleep(TOKEN_S)
 
     async def _kill(self, load: Load) -> None:
-        """In the middle of whatever is going on; then all that was told is there, of games that are over, too."""
+        """Kill it in the middle of things; check that all messages hold, of games that are over, too."""
         told = [*load.games.values()]
         await self._referee.kill()
         self.kills += 1
@@ -210,7 +210,7 @@ class Soak:
         load.may_act.set()
 
     async def _abandon(self, load: Load) -> None:
-        """Abort what nobody plays: games whose opening was kept, and the answer to it lost in a kill."""
+        """Abort games without players: their opening was kept, and the answer to it lost in a kill."""
         request = pb.ListGamesRequest(page_size=500, state=game_pb2.GAME_STATE_JOINING)
         for game in (await load.stub.ListGames(request)).games:
             assert game.size == 1, game
@@ -246,7 +246,7 @@ class Soak:
                 await asyncio.sleep(0.05)
 
     def findings(self) -> list[Finding]:
-        """What grew; of times and memory only if the last life was long enough to tell."""
+        """Return what grew; time and memory only if the last life was long enough to tell."""
         before, after = self.quiet
         found = [
             Finding(

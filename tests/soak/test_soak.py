@@ -1,4 +1,4 @@
-"""A short soak: with nobody there, the referee holds what it held after its first games."""
+"""A short soak: with no client, the referee holds what it held after its first games."""
 
 from __future__ import annotations
 

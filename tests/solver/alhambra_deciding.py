@@ -106,17 +106,17 @@ def play_out(state: State, rng: random.Random, seat: int, leader: int, out: Coll
 
 
 def eager(moves: Sequence[Move]) -> Sequence[Move]:
-    """What puts tiles down, if there is any such move."""
+    """Return the moves that put tiles down, if there are any."""
     return [move for move in moves if isinstance(move, Buy | PlaceTile | RebuildAdd)] or moves
 
 
 def ruinous(moves: Sequence[Move]) -> Sequence[Move]:
-    """What takes tiles down, or leaves them out."""
+    """Return the moves that take tiles down, or leave them out."""
     return [move for move in moves if isinstance(move, RebuildRemove | ReserveTile | GiveTile)] or moves
 
 
 def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | MoneyRow:
-    """What chance may bring."""
+    """Return a random outcome of chance."""
     if state.phase in (Phase.REFILL, Phase.NEUTRAL):
         tiles = tuple(rng.sample(tiles_of(state.bag), state.tiles_due()))
         return MarketTiles(tiles) if state.phase is Phase.REFILL else NeutralTiles(tiles)
@@ -135,7 +135,7 @@ def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | Mone
 
 
 def changed(rng: random.Random, layout: Layout, spare: list[int], count: int) -> tuple[Layout, list[int], int]:
-    """The layout, the numbers of walls of the tiles placed, and how many rebuilds were made."""
+    """Return the layout, the numbers of walls of the tiles placed, and how many rebuilds were made."""
     placed, rebuilds = [], 0
     for _ in range(count):
         tile = rng.choice([tile for tile in spare if tile not in layout.tiles.values()])

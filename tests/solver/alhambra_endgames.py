@@ -5,7 +5,7 @@ spare (ALH-C2), which change who is the richest in the hand-out.
 
     python -m tests.solver.alhambra_endgames [POSITIONS [SEED]]
 
-compares the bounds of so many more positions with all their ends.
+compares the bounds of POSITIONS more positions with all their ends.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _rows(state: State) -> Iterator[MoneyRow]:
 
 
 def endgame(rng: random.Random, illegal: float = 0.1) -> State:
-    """A position with few continuations, of any number of seats and any options; legal, if seldom met.
+    """Return a position with few continuations, of any number of seats and any options; legal, if seldom met.
 
     ``illegal``: how often something stands in an Alhambra that breaks the rules of building.
     """
@@ -236,7 +236,7 @@ def _deal(rng: random.Random, state: State) -> None:
 
 @dataclass
 class Counters:
-    """What was compared."""
+    """The numbers of comparisons."""
 
     positions: Counter[str]
     exact: Counter[str]
@@ -245,19 +245,19 @@ class Counters:
 
 
 def gap(ends: set[Scores], seat: int, leader: int) -> int:
-    """The most that the seat ends ahead."""
+    """Return the most that the seat ends ahead."""
     return max(scores[seat] - scores[leader] for scores in ends)
 
 
 def winners_of(scores: Scores, contest: Contest = PLAIN) -> tuple[int, ...]:
-    """The seats on the first place."""
+    """Return the seats on the first place."""
     result = contest.result(len(scores), [Over(Ending.RULES, scores, places(scores))])
     assert result is not None
     return result.winners
 
 
 def winner(ends: set[Scores], contest: Contest = PLAIN) -> int | None:
-    """Who ends alone on the first place in every one."""
+    """Return the seat that ends alone on the first place in every one."""
     first = {winners_of(scores, contest) for scores in ends}
     (seats, *others) = first
     return seats[0] if not others and len(seats) == 1 else None
@@ -271,9 +271,9 @@ def compare(
     illegal: float = 0.1,
     contest: Callable[[random.Random, int], Contest] = lambda _, __: PLAIN,
 ) -> Counters:
-    """Raises ``AssertionError`` for a bound that is too small, or a game wrongly found decided.
+    """Raise ``AssertionError`` for a bound that is too small, or a game wrongly found decided.
 
-    ``contest``: at random, for so many seats.
+    ``contest``: at random, for a number of seats.
     """
     counters = Counters(Counter(), Counter(), Counter(), Counter())
     while sum(counters.positions.values()) < positions:
@@ -309,7 +309,7 @@ def compare_one(state: State, ends_of: set[Scores], counters: Counters, contest:
 
 
 def describe(state: State) -> str:
-    """For who has to find it again."""
+    """Describe the position for a person who has to find it again."""
     return f"{state!r} {state.encode().hex()}"
 
 

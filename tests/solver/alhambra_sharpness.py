@@ -2,7 +2,7 @@
 
     python -m tests.solver.alhambra_sharpness [GAMES [SEED]]
 
-For each number of seats so many games, the seats' bots in turn planner, greedy and random; a draw is never decided.
+Each number of seats has GAMES games, the seats' bots in turn planner, greedy and random; a draw is never decided.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a game of Kingdomino near its end can come to, by playing every outcome and every legal move to the end."""
+"""The possible ends of a game of Kingdomino near its end, by playing every outcome and every legal move."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TooMany(Exception):
 
 
 class Playouts:
-    """Of the positions of one game; what was played out once is kept."""
+    """The playouts of the positions of one game; each is kept."""
 
     def __init__(self, most: int, contest: Contest = PLAIN) -> None:
         """``most``: positions. ``contest``: what makes winners of those whom the moves make it."""
@@ -37,7 +37,7 @@ class Playouts:
         self._seen: dict[bytes, tuple[Ahead, frozenset[int]]] = {}
 
     def of(self, state: State) -> tuple[Ahead, frozenset[int]]:
-        """And who can end alone on the first place; with -1, if it can be that nobody does. Raises ``TooMany``."""
+        """Return the playouts, and the seats that can end alone on the first place; -1: none. Raises ``TooMany``."""
         key = state.digest()
         if key not in self._seen:
             if len(self._seen) >= self._most:
@@ -71,7 +71,7 @@ def ahead(state: State) -> Ahead:
 
 
 def winner(over: Over, contest: Contest = PLAIN) -> int:
-    """Who is alone on the first place; -1: nobody."""
+    """Return the seat that is alone on the first place; -1: none."""
     result = contest.result(len(over.places), [over])
     assert result is not None
     return result.winners[0] if len(result.winners) == 1 else -1

@@ -15,7 +15,7 @@ ORDER = ("add", "remove", "swap", "place", "reserve")
 
 
 def legal(board: Board) -> bool:
-    """The verdict on a whole layout."""
+    """Return the verdict on a whole layout."""
     return not (oracle.mismatched(board) or oracle.unreachable(board) or oracle.shape_faults(frozenset(board)))
 
 
@@ -30,7 +30,7 @@ def placements(board: Board, tile: str) -> Iterator[tuple[Cell, Board]]:
 
 
 def rebuilds(board: Board, reserve: Sequence[str]) -> Iterator[tuple[Move, Board, list[str]]]:
-    """Every legal rebuild: the move, the layout and the reserve after it."""
+    """Yield every legal rebuild: the move, the layout and the reserve after it."""
     for tile in reserve:
         rest = [name for name in reserve if name != tile]
         for cell, after in placements(board, tile):
@@ -45,7 +45,7 @@ def rebuilds(board: Board, reserve: Sequence[str]) -> Iterator[tuple[Move, Board
 
 
 def ends(board: Board, bought: Sequence[str]) -> Iterator[tuple[tuple[Move, ...], Board]]:
-    """Every way to place or reserve the bought tiles, in every order; reserving comes last."""
+    """Yield every way to place or reserve the bought tiles, in every order; reserving comes last."""
     yield tuple(("reserve", tile, ()) for tile in sorted(bought)), board
     for tile in bought:
         rest = [name for name in bought if name != tile]
@@ -73,7 +73,7 @@ def best_turn(board: Board, reserve: Sequence[str], bought: Sequence[str]) -> tu
 
 
 def distance(start: Board, reserve: Sequence[str], goal: Board, most: int) -> int | None:
-    """The fewest rebuilds, breadth first; None if there is no way of so many or fewer."""
+    """Return the fewest rebuilds, breadth first; None if there is no way of ``most`` or fewer."""
     seen = {frozenset(start.items())}
     edge = [(start, list(reserve))]
     for turns in range(most + 1):

@@ -1,4 +1,4 @@
-"""Who can still win a game of Alhambra: bounds against every end of small games, and against play that tests them."""
+"""Seats that can still win a game of Alhambra: bounds against every end of small games, and play that tests them."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_equal_cards_pay_together() -> None:
 
 
 def test_a_wall_is_no_longer_than_the_outline() -> None:
-    """Of the eight tiles with three walls, and the fountain: 24 walls, but nine cells have 20 sides outside."""
+    """The eight tiles with three walls, and the fountain, have 24 walls, but nine cells have 20 sides outside."""
     steep = [name for name in NAMES if len(name.partition("-")[2].partition("-")[2]) == 3]
     state = position(market=steep[:4], bag=steep[4:], a_at=5, b_at=14)
     (found, _) = deciding.bounds(state, leader=0).gaps
@@ -322,7 +322,7 @@ def test_every_position_of_a_game_has_bounds_that_its_end_keeps() -> None:
 
 
 def game(seats: int, seed: int) -> Iterator[State]:
-    """Every position of a random game in which tiles are bought."""
+    """Yield every position of a random game in which tiles are bought."""
     rng = random.Random(seed)
     state: State = GAME.new(seats, None, None)
     dealer = GAME.dealer(seats, state.options, state.tile_set, Shuffler(rng))

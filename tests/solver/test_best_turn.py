@@ -24,7 +24,7 @@ KINDS = {Add: "add", Remove: "remove", Swap: "swap", Place: "place", Reserve: "r
 
 
 def position(seed: str, tiles: int, reserve: int, bought: int) -> tuple[Board, list[str], list[str]]:
-    """A random legal layout of about so many tiles, and others."""
+    """Return a random legal layout of about ``tiles`` tiles, and others."""
     rng = random.Random(seed)
     names = rng.sample(NAMES, len(NAMES))
     board = grow(rng, names[: len(NAMES) - 8], rng.choice(list(HABITS.values())), tiles)[-1]
@@ -48,7 +48,7 @@ def words(moves: tuple[TurnMove, ...]) -> tuple[slow_turns.Move, ...]:
 
 
 def played(board: Board, reserve: list[str], bought: list[str], moves: tuple[TurnMove, ...]) -> Board:
-    """The layout after the moves, each of them judged by the oracle."""
+    """Return the layout after the moves, each of them judged by the oracle."""
     stock, hand = set(reserve), set(bought)
     for number, move in enumerate(moves):
         match move:
@@ -241,7 +241,7 @@ def test_an_exhausted_budget_answers_with_a_bound(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_first_of_the_best_turns_is_looked_for_within_the_budget(seed: int) -> None:
-    """What was looked at before that is known all the same."""
+    """Results found before that are known all the same."""
     board, reserve, bought = position(f"first {seed}", 8, 1, 2)
     claim = TurnClaim(without_fountain(board), tuple(sorted(reserve)), tuple(sorted(bought)), ())
     best = best_turn(without_fountain(board), reserve, bought)

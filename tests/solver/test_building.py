@@ -23,7 +23,7 @@ def walls(tile: int) -> str:
 
 
 def broken_rules(layout: dict[Cell, str]) -> set[str]:
-    """The rules that Z3 says are broken: just these, and nothing less or more; and not all can be obeyed."""
+    """Return the rules that Z3 says are broken: just these, and nothing less or more; and not all can be obeyed."""
     ground = Ground(dict(sorted([((0, 0), ""), *layout.items()])))
     broken = set(building.broken(ground, building.steps_of(ground)))
     assert not satisfiable(breaks(ground, broken))
@@ -44,7 +44,7 @@ def second_opinion(tiles: dict[Cell, int]) -> set[str]:
 
 
 def grown(rng: random.Random, count: int) -> Layout:
-    """A random legal layout."""
+    """Return a random legal layout."""
     layout = Layout(TILE_SET)
     for tile in rng.sample(range(54), count):
         if cells := layout.placeable_cells(TILE_SET.walls[tile]):

@@ -1,5 +1,5 @@
-"""Who can still win where illegal moves stand, points were taken off and seats have forfeited: nothing is wrongly
-found decided, and no end is beyond its bounds.
+"""Seats that can still win where illegal moves stand, points were taken off and seats have forfeited: nothing is
+wrongly found decided, and no end is beyond its bounds.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def test_games_of_kingdomino_that_are_played_on(games: int) -> None:
 
 
 def late(rng: random.Random, seats: int, options: Options) -> State:
-    """A position of a game in which many illegal moves stand, with a few lines to come."""
+    """Return a position of a game in which many illegal moves stand, with a few lines to come."""
     state: State = GAME.new(seats, options)
     dealer, left, often = (
         GAME.dealer(seats, options, None, Shuffler(rng)),

@@ -58,7 +58,7 @@ def a_swap_cuts_nothing(layout: Layout, step: Step) -> tuple[Violation, ...]:
 
 
 def a_removal_cuts_neighbours_only(layout: Layout, step: Step) -> tuple[Violation, ...]:
-    """Of the tiles that are cut off, those beside the cell are named."""
+    """Name only those of the cut-off tiles that lie beside the cell."""
     found = engine(layout, step)
     if not isinstance(step, Remove):
         return found
@@ -88,7 +88,7 @@ def test_a_wrong_engine_is_noticed(mutant: object) -> None:
 
 def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_on_one_side(ground: building.Ground, cell: tuple[int, int]) -> list[tuple[int, int]]:
-        """A wall that one of both tiles has bars nobody."""
+        """Let every step through a wall that only one of both tiles has."""
         return [
             there
             for side, opposite, there in zip("NESW", "SWNE", building._beside(cell), strict=True)

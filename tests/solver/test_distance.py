@@ -176,7 +176,7 @@ BEND = {(0, 1): "tower-1-EW", (0, 2): "tower-2-SW", (1, 2): "tower-3-NS", (2, 2)
 
 
 def ways_agree(start: Board, reserve: list[str], goal: Board, turns: int) -> None:
-    """The search finds a way of so many turns, and Z3 by itself finds one of these and none of fewer."""
+    """Check that the search finds a way of ``turns`` turns, and that Z3 alone finds one of these and none of fewer."""
     found = distance(plain(start), reserve, plain(goal))
     assert found.moves is not None
     assert (len(found.moves), found.bound, found.proven) == (turns, turns, True)

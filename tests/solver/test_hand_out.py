@@ -30,7 +30,7 @@ HANDS = (((0, 9), (0, 3), (1, 5)), ((0, 6), (1, 5), (2, 1)), ((0, 6), (0, 5), (0
 
 
 def claim(*seats: int | None) -> HandOutClaim:
-    """The tiles of the slots, in order, go to these seats."""
+    """Return the claim that the tiles of the slots, in order, go to these seats."""
     return HandOutClaim(HANDS, tuple(Slot(i, TILES[i], seat) for i, seat in enumerate(seats)))
 
 
@@ -103,7 +103,7 @@ def random_hands(rng: random.Random) -> list[list[int]]:
 
 
 def by_the_engine(hands: list[list[int]], tiles: dict[int, str]) -> HandOutClaim:
-    """What the engine does, as a claim; ``tiles`` by slot."""
+    """Return the engine's hand-out as a claim; ``tiles`` by slot."""
     state = State(len(hands), Options(), tile_set())
     for seat, cards in enumerate(hands):
         for kind in cards:
@@ -127,7 +127,7 @@ def handed_out(seed: int, count: int) -> Iterator[tuple[random.Random, HandOutCl
 
 
 def changed(rng: random.Random, right: HandOutClaim) -> HandOutClaim:
-    """With one tile given to somebody else, or to nobody."""
+    """Return the claim with one tile given to another seat, or to none."""
     at = rng.randrange(len(right.slots))
     slot = right.slots[at]
     seat = rng.choice([seat for seat in (None, *range(len(right.hands))) if seat != slot.seat])

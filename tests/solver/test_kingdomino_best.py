@@ -54,7 +54,7 @@ def judged(dominoes: Sequence[Domino], found: Found) -> None:
 
 
 def exhausted(dominoes: Sequence[Domino], frame: Frame) -> int:
-    """The best of all kingdoms, by trying every placement of every domino in every order."""
+    """Return the best of all kingdoms, by trying every placement of every domino in every order."""
     most = 0
 
     def go_on(slow: SlowKingdom, left: Sequence[Domino]) -> None:
@@ -84,7 +84,7 @@ def test_of_all_kingdoms_it_is_the_best(seed: int) -> None:
 
 
 def test_a_bound_that_is_not_attained_is_refuted() -> None:
-    """Only two dominoes touch a castle in the corner, and these three do not go on from each other."""
+    """Only two dominoes touch a castle in the corner, and these three do not continue each other."""
     found = best(THREE, CORNER)
     assert (found.best, found.bound, found.proven, len(found.kingdom.dominoes)) == (8, 8, True, 2)
     assert best(THREE, Frame(5, (1, 0))).best == 12
@@ -115,7 +115,7 @@ def test_nothing_is_worth_nothing() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_question_refutes_what_there_is(seed: int) -> None:
-    """What annealing finds, the clauses have a model for; and what a model is, the judge finds as good."""
+    """The clauses have a model for every kingdom that annealing finds; the judge finds every model good."""
     rng = random.Random(seed)
     dominoes, castle = rng.sample(DOMINOES, rng.randint(2, 6)), (rng.randrange(5), rng.randrange(5))
     *_, (value, placed) = anneal(dominoes, 5, castle, rng, 2_000)

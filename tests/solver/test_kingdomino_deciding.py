@@ -1,4 +1,4 @@
-"""Who can still win in Kingdomino: against every end of small games, and against games that were played on."""
+"""Seats that can still win in Kingdomino: against every end of small games, and against games that were played on."""
 
 from __future__ import annotations
 

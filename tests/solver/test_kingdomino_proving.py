@@ -146,7 +146,7 @@ def test_a_core_is_minimal_and_names_one_broken_rule(seed: int) -> None:
 
 
 def only(text: str, names: Any) -> str:
-    """The question with these named assertions and no others."""
+    """Return the question with these named assertions and no others."""
     return "\n".join(
         line for line in text.splitlines() if ":named" not in line or any(f":named |{name}|" in line for name in names)
     )
@@ -203,7 +203,7 @@ def test_claims_are_read_as_they_were_written() -> None:
 
 
 def accepted_is_true(data: bytes) -> bool:
-    """Whether the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
+    """Return True if the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
     try:
         checked = check(data)
     except BadCertificate:

@@ -178,7 +178,7 @@ def test_no_choice_of_dominoes_is_worth_more_in_7x7(room: int, most: int) -> Non
         low, high, prices = todo.pop()
         spare, needed = 2 * room - sum(low), 2 * room - sum(high)
         if spare < 0 or needed > 0:
-            continue  # not so many squares
+            continue  # fewer squares
         low, high = (
             tuple(max(a, b + needed) for a, b in zip(low, high, strict=True)),
             tuple(min(b, a + spare) for a, b in zip(low, high, strict=True)),
@@ -200,7 +200,7 @@ _Whole = tuple[int, ...]
 
 
 def _price(room: int, most: int, low: _Whole, high: _Whole, prices: _Whole) -> _Whole | None:
-    """None if some prices show that no choice of so many squares is worth more than ``most``; or the best prices.
+    """Return None if prices show that no choice of ``room`` squares is worth more than ``most``; or the best prices.
 
     A choice with ``n[t]`` squares of terrain ``t`` is worth no more than its dominoes with ``high[t]`` points for a
     crown and a price for each square, less what is paid back: the price of the fewest squares, or of the most if the

@@ -128,7 +128,7 @@ TEN = random.Random(8).sample(NAMES, 10)
 
 @pytest.fixture(scope="module")
 def five_by_four() -> Part:
-    """A place that takes cuts of two kinds."""
+    """Return a place that takes cuts of two kinds."""
     return part(Question(masks_of(TEN), 19, (5, 4)), Budget(None))
 
 
@@ -168,7 +168,7 @@ def test_the_check_needs_no_solver(tmp_path: Path, evidence: Refutation) -> None
 
 @pytest.mark.parametrize("seed", sample_of(range(3), 1))
 def test_what_a_cut_says_holds_for_every_layout(seed: int) -> None:
-    """Whatever cells a cut is made of, every layout of four tiles satisfies its clause."""
+    """Every layout of four tiles satisfies the clause of a cut, whatever its cells."""
     rng = random.Random(seed)
     near = [(x, y) for x in range(-2, 3) for y in range(-2, 3)]
     cuts: list[Pocket | CutOff] = []

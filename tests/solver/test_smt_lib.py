@@ -17,7 +17,7 @@ ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
 
 
 def answer(text: str) -> str:
-    """What cvc5 says to SMT-LIB text with one question."""
+    """Return cvc5's answer to SMT-LIB text with one question."""
     solver = cvc5.Solver(cvc5.TermManager())
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "question")
@@ -78,7 +78,7 @@ def test_a_core_is_minimal_and_names_one_broken_rule(seed: int) -> None:
 
 
 def only(text: str, names: object) -> str:
-    """The question with these named assertions and no others."""
+    """Return the question with these named assertions and no others."""
     lines = text.splitlines()
     return "\n".join(
         line

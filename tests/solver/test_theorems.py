@@ -20,7 +20,7 @@ BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}
 LARGE: Final = {
     *("ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5", "four-neighbours-are-a-hole-5x5"),
 }
-"""The same in a smaller box is the sample."""
+"""Theorems whose sample is the one of a smaller box."""
 DEAR: Final = (
     *("swap-is-legal-swap-4x4", "rows-may-be-left-out", "what-is-removed-fits-again-4x4"),
     *("removal-is-legal-removal-3x3", "placement-is-legal-placement-3x3"),
@@ -46,7 +46,7 @@ def test_holds(theorem: Theorem) -> None:
 
 
 def ring_of_sides_only(self: Any) -> Any:
-    """The ring test without the corners."""
+    """Return the ring test without the corners."""
     occ = self._occupied
     ring = (occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1)
     once = twice = 0
@@ -60,41 +60,41 @@ def ring_of_sides_only(self: Any) -> Any:
 
 
 def any_number_of_blocks(self: Any) -> Any:
-    """The ring test that finds a block and looks for no second one."""
+    """Return the ring test that finds a block and looks for no second one."""
     occ = self._occupied
     around = [occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1]
     return (around[0] | around[1] | around[2] | around[3]) & ~occ
 
 
 def few_around(self: Any) -> Any:
-    """The ring test that wants an empty cell to the north-west as well."""
+    """Return the ring test that wants an empty cell to the north-west as well."""
     occ = self._occupied
     return one_block(self) & ~(occ << STRIDE << 1)
 
 
 def two_away(self: Any) -> Any:
-    """The ring test that wants an empty cell two to the east as well."""
+    """Return the ring test that wants an empty cell two to the east as well."""
     return one_block(self) & ~(self._occupied >> 2)
 
 
 def not_in_the_corner(self: Any) -> Any:
-    """The ring test for all cells but one, in the corner of the board."""
+    """Return the ring test for all cells but one, in the corner of the board."""
     return one_block(self) & ~(1 << index_of((54, 54)))
 
 
 def first_row_is_empty(self: Any) -> Any:
-    """The ring test that takes the first row that it knows for empty."""
+    """Return the ring test that takes the first row that it knows for empty."""
     self._occupied = self._occupied >> STRIDE << STRIDE
     return one_block(self)
 
 
 def nothing_in_the_first_row(self: Any) -> Any:
-    """The ring test that fails everywhere in the first row that the engine has."""
+    """Return the ring test that fails everywhere in the first row that the engine has."""
     return one_block(self) >> STRIDE << STRIDE
 
 
 def no_west(self: Any, walls: int) -> Any:
-    """The comparison of walls on three sides."""
+    """Return the comparison of walls on three sides."""
     n_wall, n_open, e_wall, e_open, s_wall, s_open, _, _ = self._facing()
     return (n_open if walls & N else n_wall) | (e_open if walls & E else e_wall) | (s_open if walls & S else s_wall)
 
@@ -111,7 +111,7 @@ def no_contact(self: Any, walls: int) -> Any:
 
 
 def taken_too(self: Any) -> Any:
-    """The ring test for taken cells as well."""
+    """Return the ring test for taken cells as well."""
     return one_block(self) | self._occupied
 
 
@@ -154,13 +154,13 @@ def swap_without_west(self: Any, walls: int) -> Any:
 
 
 def run_is_cut(self: Any) -> tuple[int, int]:
-    """A wall that goes on from the last side to the first counts less."""
+    """Return a wall that is cut: it counts less if it continues from the last side to the first."""
     longest, length = walk_outline(self)
     return longest - (longest > 3), length
 
 
 def short_walk(self: Any) -> tuple[int, int]:
-    """A walk that leaves out a side of long outlines."""
+    """Return a walk that leaves out a side of long outlines."""
     longest, length = walk_outline(self)
     return longest, length - (length > 10)
 
@@ -269,7 +269,7 @@ def test_a_counterexample_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 
 def test_a_layout_can_be_locked() -> None:
-    """What is said beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
+    """The remark beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
     ring = {(1, 0): E, (1, 1): 0, (2, 1): N, (3, 1): 0, (3, 0): W, (3, -1): 0, (2, -1): 0, (2, 0): E | S | W}
     tile_set = every_mask()
     layout = Layout.of(tile_set, ring)
@@ -279,7 +279,7 @@ def test_a_layout_can_be_locked() -> None:
 
 
 def test_the_row_above_the_tiles_is_kept() -> None:
-    """What the theorem about rows that are left out takes for granted, whichever way the tiles came."""
+    """The theorem about rows that are left out assumes it, whichever way the tiles came."""
     layout = Layout(every_mask())
     for y in (-1, -2, -3, -4):
         layout = layout.placed(0, index_of((0, y)))

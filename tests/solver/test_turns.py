@@ -39,7 +39,7 @@ def event(move: TurnMove) -> Event:
 
 
 def engine(claim: TurnClaim) -> tuple[Violation, ...]:
-    """What the engine says to the moves, one by one; the rules of tiles left over are not its own."""
+    """Return the engine's verdict on the moves, one by one; the rules of tiles left over are not its own."""
     rebuilds = bool(claim.moves) and isinstance(claim.moves[0], Add | Remove | Swap)
     state = position(
         phase=Phase.ACTION if rebuilds else Phase.PLACE,

@@ -11,7 +11,7 @@ from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_
 
 
 def layouts(masks: tuple[int, ...]) -> Iterator[dict[Cell, int]]:
-    """Every legal layout of some of the tiles: any that can be walked through is grown, then judged."""
+    """Yield every legal layout of some of the tiles: any that can be walked through is grown, then judged."""
     seen = set()
     todo: list[tuple[dict[Cell, int], tuple[int, ...]]] = [({}, tuple(sorted(masks)))]
     while todo:

@@ -10,7 +10,7 @@ from referee.text.notation.violations import NotationError
 
 
 def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
-    """The lines of scoring rounds, by the entry that brought them."""
+    """Return the lines of scoring rounds, by the entry that brought them."""
     found: dict[int, list[str]] = {}
     seq = -1
     for told in game_file.numbered_moves():
@@ -22,7 +22,7 @@ def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
 
 
 def is_act(game_file: GameFile, words: str) -> bool:
-    """Whether it is a line of notation: an entry may have more than one."""
+    """Return True if it is a line of notation: an entry may have more than one."""
     try:
         grammar_of(game_file.record.opened.rules_id).parse(words.partition("  [")[0].strip(), "act")
     except NotationError:

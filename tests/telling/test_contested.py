@@ -1,4 +1,4 @@
-"""What a game_file tells of contested games, up to any entry, against what is true there."""
+"""A game_file's description of contested games, up to any entry, against their truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a text has beside its moves is judged as the log that it tells of."""
+"""The acts in a text that are no moves are judged as those of the log that it describes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ APPEALED = '[Game "rollwrite"]\n[Seats "2"]\n{arbiters}\narbiter: penalty seat 1
 
 
 def test_an_appeal_waits_for_an_arbiter_who_has_not_acted_yet() -> None:
-    """The header has the number of arbiters, which no act tells."""
+    """The header has the number of arbiters, which no act shows."""
     game = game_text.read(APPEALED.format(arbiters='[Arbiters "2"]')).game
     assert game.setup.arbiters == 2
     assert rehearse(game) is None, "the game goes on: no result waits"

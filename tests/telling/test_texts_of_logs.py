@@ -21,7 +21,7 @@ CONTESTED = [log for log in LOGS if log.stem.endswith(("contested", "corrected")
 
 
 def told(log: Path) -> Iterator[GameFile]:
-    """The game_file after every entry."""
+    """Yield the game_file after every entry."""
     with log.open("rb") as stream:
         game_file: GameFile | None = None
         for data in file.entries(stream):

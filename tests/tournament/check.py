@@ -56,7 +56,7 @@ def game(
 
 
 def result_of(path: Path) -> Result:
-    """What the log says, whosever it is."""
+    """Return the result in the log, for any signer."""
     with path.open("rb") as stream:
         return of_record(Record.replay(entries(stream)), path.name)
 
@@ -70,7 +70,7 @@ def with_games(
     first: tuple[int, ...] = (),
     of_event: bool = True,
 ) -> Path:
-    """An event of four over one round, whose two games are in the folder.
+    """Return an event of four over one round, whose two games are in the folder.
 
     ``opens``: also names them before; ``of_event``: they are opened for its tables.
     """

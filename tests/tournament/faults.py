@@ -81,7 +81,7 @@ def is_close(round_: int) -> Callable[[Act], bool]:
 
 
 def restated(state: State, act: Act, pairing: Pairing) -> Act:
-    """The act with another pairing, and the figures that this has."""
+    """Return the act with another pairing, and the figures that this has."""
     assert isinstance(act, Pair)
     before, sizes = situation(state), state.terms.sizes
     figures: dict[str, Any] = {
@@ -145,7 +145,7 @@ class Planted:
     when: Callable[[Act], bool]
     rule: str
     others: Mapping[str, Any] = field(default_factory=dict)
-    """Of the event."""
+    """Other terms of the event."""
 
     @cached_property
     def data(self) -> bytes:

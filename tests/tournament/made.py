@@ -11,7 +11,7 @@ from tests.tournament.rules.stages import terms
 
 
 def made(players: int, **others: Any) -> EventLog:
-    """Return one in which so many have entered and are there. ``others``: terms."""
+    """Return an event with this many players, entered and present. ``others``: terms."""
     log = EventLog.new(terms(**{"rounds": 9, **others}), key("organiser"))
     for number in range(1, players + 1):
         log.enter(Enter(number))

@@ -22,7 +22,7 @@ SIZES: dict[tuple[int, ...], tuple[tuple[int, ...], ...]] = {
 
 
 def simulated(rng: random.Random, players: int, rounds: int, **others: Any) -> tuple[EventLog, Simulation]:
-    """An event of random terms and chances, played to its end."""
+    """Return an event of random terms and chances, played to its end."""
     sizes = rng.choice(sorted(SIZES))
     cut = {"cut": 4, "cut_size": rng.choice((2, 4)), "cut_advance": 1} if rng.random() < 0.3 else {}
     fixed = terms(

@@ -135,7 +135,7 @@ def test_a_game_of_no_event_is_a_tables_if_the_event_names_it(tmp_path: Path, op
 
 @pytest.mark.parametrize("first", [(1, 0, 1, 0), (1, 1, 0, 0)])
 def test_a_declared_order_that_is_not_the_seats_is_named(tmp_path: Path, first: tuple[int, ...]) -> None:
-    """EVT-O2: who sits where is evened out by the event, so nobody at the table chooses who is first."""
+    """EVT-O2: the event evens out the seats, so no player at the table chooses the first."""
     found = check_event(with_games(tmp_path, first=first), POLICY, tmp_path, POLICY)
     assert found.exit_code == Verdict.RULES
     (told,) = found.games
@@ -180,7 +180,7 @@ def test_a_game_of_no_table_of_the_event_has_no_seats_that_the_audit_compares(
 
 
 def test_a_result_from_a_log_says_that_no_key_was_compared(tmp_path: Path) -> None:
-    """Nobody said to the command who refereed the game."""
+    """The command has no key of the game's referee."""
     path = tmp_path / "e.eventlog"
     new = ("--rules", "kingdomino", "--sizes", "2", "--points", "2: 1,0")
     for words in (("new", *new), ("enter", "Ani", "Bob"), ("checkin", "--all"), ("pair",), ("publish",)):
@@ -192,7 +192,7 @@ def test_a_result_from_a_log_says_that_no_key_was_compared(tmp_path: Path) -> No
 
 
 def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:
-    """The games' seats have the keys of seat 0 and 1; who has which number at a table is drawn."""
+    """The games' seats have the keys of seat 0 and 1; the numbers at a table are drawn."""
     mine, other = (seat_key(seat).public.raw for seat in (0, 1))
     path = with_games(tmp_path / "a", keys=[mine, other, b"", b""])
     found = check_event(path, POLICY, tmp_path / "a", POLICY)

@@ -44,7 +44,7 @@ def test_kills(tmp_path: Path, kills: int) -> None:
         acknowledged = killed(path, rng)
         event = EventFile.read_only(path)
         there = sorted(event.log.state.entrants)
-        # One more may be there, of which nobody was told.
+        # One more may be there, which was never reported.
         assert there in ([*range(1, acknowledged + 1)], [*range(1, acknowledged + 2)])
         assert [event.names[number] for number in there] == [f"Player {number}" for number in there]
     key = VerifierKey.parse(path.with_suffix(".vkey").read_text(encoding="ascii").strip())
@@ -52,7 +52,7 @@ def test_kills(tmp_path: Path, kills: int) -> None:
 
 
 def test_a_crash_between_names_and_log_leaves_nothing(tmp_path: Path) -> None:
-    """The names are written first: one of them without an entry is nobody's."""
+    """The names are written first: a name without an entry belongs to no player."""
     path = tmp_path / "spring.eventlog"
     assert referee("event", "new", path, "--rules", "kingdomino").returncode == 0
     before = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Whatever is typed at the desk means something, or is refused in words."""
+"""Any line typed at the desk means something, or is refused in words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def event(tmp_path: Path) -> Iterator[EventFile]:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(LINES)
 def test_a_line_is_read_or_refused(event: EventFile, line: str) -> None:
-    """What the rules are said to forbid is refused, what they are said to allow is entered; then nothing stays."""
+    """A line listed as forbidden is refused, one listed as allowed is entered; then nothing stays."""
     before, size = event.log, event.log.record.size
     with suppress(InputError):
         meant = desk_line.read(event, line)

@@ -18,7 +18,7 @@ from tests.tournament.rules.stages import SEED
 
 
 def rounds(log: EventLog, count: int) -> Iterator[tuple[State, Pair]]:
-    """Pair and play so many, the lower number always first."""
+    """Pair and play ``count`` rounds, the lower number always first."""
     for _ in range(count):
         before, paired = pair(log, SEED)
         yield before, paired

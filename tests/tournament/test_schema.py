@@ -20,7 +20,7 @@ OFTEN = Chances(absent=0.1, late=0.2, withdraw=0.1, no_show=0.1, forfeit=0.1, am
 
 
 def check(value: Any, schema: Any, path: str = "$") -> None:
-    """As much of JSON Schema as this one has."""
+    """Check the value, by the part of JSON Schema that this schema uses."""
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")]
     if "anyOf" in schema:
@@ -46,7 +46,7 @@ def check(value: Any, schema: Any, path: str = "$") -> None:
 
 
 def made(rng_seed: int) -> dict[str, Any]:
-    """A simulated event with a knock-out, as JSON has it."""
+    """Return a simulated event with a knock-out, as JSON has it."""
     log = EventLog.new(terms(rounds=3, late_until=3, cut=4, cut_size=4, cut_advance=1), key("organiser"))
     simulation = Simulation(log, SEED, 14, OFTEN, rng_seed)
     simulation.run()

@@ -36,7 +36,7 @@ TWOS = {"sizes": (2,), "points": ((1, 0),), "bye_points": 60}
 
 
 def row(number: int, name: str, points: str, rank: int, *cells: str) -> str:
-    """A record 001, by the columns of the form."""
+    """Return a record 001, by the columns of the form."""
     line = f"001 {number:>4} m    {name}".ljust(48) + "2000 ITA"
     return line.ljust(80) + f"{points:>4} {rank:>4}".ljust(11) + "  ".join(cells)
 
@@ -287,7 +287,7 @@ def test_the_commands(tmp_path: Path) -> None:
 
 
 def other(**asked: object) -> Any:
-    """What caissify-pairings answers, in an environment of its own."""
+    """Return the answer of caissify-pairings, in an environment of its own."""
     python = ROOT / ".venv" / "compare" / "bin" / "python"
     if (
         not python.exists()

@@ -1,4 +1,4 @@
-"""What people type and scanners read: numbers, points, and the codes on slips."""
+"""Typed and scanned input: numbers, points, and the codes on slips."""
 
 from __future__ import annotations
 

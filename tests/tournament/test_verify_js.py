@@ -40,7 +40,7 @@ FROZEN = Path(__file__).parents[1] / "frozen"
 POLICY = Policy(verifier=SIGNER.verifier)
 CODEC = CODECS[1]
 UNCHECKED = {"EVT-P8"}
-"""What the verifier does not look at."""
+"""Rules that the verifier does not check."""
 
 
 @pytest.fixture(autouse=True)
@@ -50,14 +50,14 @@ def _node() -> None:
 
 
 def reports(paths: Sequence[Path], key: str = str(SIGNER.verifier)) -> list[dict[str, Any]]:
-    """What the command says of the files."""
+    """Return the command's reports on the files."""
     done = verify(*paths, "--key", key, "--json")
     assert done.stderr == ""
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def agree(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """The reports. Fails unless verdict and entry are those of ``referee event check``."""
+    """Return the reports. Fails unless verdict and entry are those of ``referee event check``."""
     found = reports(paths)
     for path, theirs in zip(paths, found, strict=True):
         ours = check_event(path, POLICY, None, POLICY)
@@ -136,7 +136,7 @@ def test_every_constraint_is_broken_by_the_same_acts() -> None:
 
 
 def strange(rng: random.Random, state: State, others: Sequence[Act]) -> Iterator[Act]:
-    """Acts that may follow or not: those of other moments, some of them with something else in them."""
+    """Yield acts that may follow or not: those of other moments, some of them with something else in them."""
     for act in rng.sample(others, min(12, len(others))):
         yield act
         changed: dict[str, Any] = {}

@@ -27,7 +27,7 @@ def test_every_game_has_some_and_none_is_left_over() -> None:
 
 
 def test_they_can_be_read() -> None:
-    """No file is so long that nobody looks at what changed in it; each ends with scores."""
+    """Every file is short enough that a reader looks at its changes; each ends with scores."""
     for transcript in TRANSCRIPTS:
         assert path_of(transcript).stat().st_size <= MOST_BYTES, transcript.name
         assert path_of(transcript).read_text(encoding="utf-8").splitlines()[-1].startswith("scores ")

@@ -38,7 +38,7 @@ STEP = """
   list.closest("details").open = true;
   (turn.querySelector(".confirm .primary") ?? list.querySelector("button"))?.click();
   return "plays";"""
-"""The next click of a person who takes the first move of the list."""
+"""The next click on the way to the first move of the list."""
 HEADLINE = 'return document.querySelector("#report .judged")?.textContent'
 
 
@@ -75,7 +75,7 @@ async def test_a_file_is_verified(name: str, single: bool, tab: Tab, gateway: st
 
 
 async def test_a_game_is_watched(tab: Tab, tmp_path: Path) -> None:
-    """Its boards are drawn from what was signed, and it goes on by itself."""
+    """The page draws the signed boards, and updates without help."""
     async with serving(tmp_path / "data") as (_, ready):
         token = (tmp_path / "data" / "organiser.token").read_text().strip()
         async with (

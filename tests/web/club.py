@@ -27,11 +27,11 @@ from tests.web.words import address_in
 
 @dataclass(frozen=True)
 class Started:
-    """What `referee serve --web` says of itself."""
+    """The output of `referee serve --web`."""
 
     referee: str
     address: str
-    """Of the pages, without a slash at its end."""
+    """The address of the pages, without a slash at its end."""
     token: str
     key: str
 
@@ -48,7 +48,7 @@ class Club:
 
 @contextmanager
 def started(folder: Path) -> Iterator[Started]:
-    """A referee with pages."""
+    """Yield a referee with pages."""
     where = ("--data", str(folder / "data"), "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--json")
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen([*REFEREE, "serve", *where], stdout=subprocess.PIPE, stderr=log, text=True)
@@ -75,7 +75,7 @@ class Pages:
         """Without a slash at its end."""
 
     async def start(self) -> None:
-        """Returns when it reaches the referee."""
+        """Return when it reaches the referee."""
         words = ("web", "--listen", urlsplit(self.address).netloc, *self._words)
         command = (sys.executable, "-c", *self._program, *words)
         self._process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
@@ -95,7 +95,7 @@ class Pages:
 
 @asynccontextmanager
 async def pages(referee: str, key: str, words: Path | None = None, *options: str) -> AsyncIterator[str]:
-    """The address of `referee web` that shows this referee's games, without a slash at its end."""
+    """Yield the address of `referee web` that shows this referee's games, without a slash at its end."""
     running = Pages(referee, key, words, *options)
     await running.start()
     try:

@@ -78,9 +78,9 @@ async def club(club_started: Started) -> AsyncIterator[Club]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator[Page]:
-    """Yield a page of a phone. Whatever it complains of fails the test.
+    """Yield a page of a phone. Its complaints fail the test.
 
-    With the marker ``cut_off`` it may complain of what it cannot load, as a browser does by itself.
+    With the marker ``cut_off`` it may complain of what it cannot load, as a browser does by default.
     """
     context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
     context.set_default_timeout(1000 * MOST_S)

@@ -1,4 +1,4 @@
-"""Positions as the browser should see them, told from the referee's states and not from their bytes."""
+"""Positions as the browser should see them, described from the referee's states and not from their bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.games.alhambra.phases import FREE
 
 
 def described(rules_id: str, state: Any) -> dict[str, Any]:
-    """As JSON has it."""
+    """Return the position as JSON has it."""
     return {"alhambra": _alhambra, "kingdomino": _kingdomino, "rollwrite": _rollwrite}[rules_id](state)
 
 

@@ -1,7 +1,7 @@
 """Browsers of other kinds than Chromium, as Debian has them, by the protocols that they speak themselves.
 
-Firefox is told what to do over WebDriver BiDi, WebKitGTK by its own driver over WebDriver.
-``python -m tests.web.engines`` installs what is missing, or says what that is.
+WebDriver BiDi drives Firefox, WebKitGTK's own driver drives it over WebDriver. ``python -m tests.web.engines`` installs
+what is missing, or says what that is.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ async def seen(tab: Tab, script: str, expected: Any) -> None:
     found: Any = None
     try:
         async with waiting_for(script):
-            while (found := await tab.run(script)) != expected:  # noqa: ASYNC110 - nobody is told
+            while (found := await tab.run(script)) != expected:  # noqa: ASYNC110 - no signal
                 await asyncio.sleep(0.1)
     except AssertionError as error:
         raise AssertionError(f"expected {expected!r}, and it is {found!r}") from error
@@ -112,7 +112,7 @@ class Firefox:
 
 
 class WebKit:
-    """WebKitGTK's own small browser, by its driver (W3C WebDriver), on a screen that nobody sees."""
+    """WebKitGTK's own small browser, by its driver (W3C WebDriver), on a virtual screen."""
 
     def __init__(self, driver: httpx.AsyncClient) -> None:
         self._driver = driver

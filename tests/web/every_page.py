@@ -1,4 +1,4 @@
-"""Every page that the gateway has, in the states that a person sees it in: one list for all who look at all of them."""
+"""Every page that the gateway has, in the states that a person sees it in: one list for all tests of every page."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Look:
 
     name: str
     address: str
-    """With ``{game}`` for the id of a game that is played, ``{event}`` and ``{over}`` for those of events,
-    ``{free}`` for a seat that nobody took, with its token, and ``{alhambra}`` and the like for a seat of such a game
-    that this browser has taken.
+    """The address, with ``{game}`` for the id of a game that is played, ``{event}`` and ``{over}`` for those of events,
+    ``{free}`` for a free seat with its token, and ``{alhambra}`` and the like for a seat of such a game that this
+    browser has taken.
     """
     ready: str
-    """What is there when there is nothing more to come (CSS)."""
+    """The element that is there when the page is complete (CSS)."""
 
     @property
     def path(self) -> str:
@@ -94,7 +94,7 @@ class Site:
         await self.page.goto("about:blank")
         await self.page.goto(self.address + look.address.format(**self.places))
         await expect(self.page.locator(look.ready).first).to_be_attached()
-        # What is folded away is seen as well.
+        # Folded parts are seen as well.
         await self.page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
 
     async def seen(self, theme: str, width: int) -> None:

@@ -32,7 +32,7 @@ def b64(data: bytes) -> str:
 
 @dataclass
 class Commit:
-    """What a gateway hands on of one commit; a liar changes it."""
+    """A gateway's messages of one commit; a liar changes them."""
 
     entries: list[bytes]
     checkpoint: bytes
@@ -63,7 +63,7 @@ class Gateway:
             self.told.append(described(record.opened.rules_id, state))
 
     def running(self, size: int, note: bytes | None = None) -> bytes:
-        """The file of the game while it had so many entries, as the referee hands it out."""
+        """Return the file of the game when it had ``size`` entries, as the referee hands it out."""
         frames = evil.frames(self.played.file())[: 1 + size]
         return MAGIC + b"".join(frames) + encode_frame(FrameType.OLD_CHECKPOINT, note or self.notes[size - 1])
 
@@ -84,13 +84,13 @@ def root(entries: list[bytes]) -> bytes:
 
 
 def signed(entries: list[bytes], signer: CheckpointSigner = SIGNER) -> bytes:
-    """A checkpoint over these entries."""
+    """Return a checkpoint over these entries."""
     return signer.sign(sha256(decode_entry(entries[0]).open).digest()[:16], len(entries), root(entries))
 
 
 @cache
 def other() -> Gateway:
-    """Of another game by the same rules."""
+    """Return another game by the same rules."""
     return gateway("alhambra", "contested")
 
 
@@ -180,7 +180,7 @@ def _emptied(honest: Gateway, n: int, commit: Commit) -> None:
 
 
 def _seats_exchanged(honest: Gateway, n: int, commit: Commit) -> None:
-    """What the first two seats have changes hands; both have no tiles yet."""
+    """Exchange the changes of the first two seats; both have no tiles yet."""
     data, head, each = commit.positions[2], 156, 36 + 2 + 8 + 8 + 1
     first, second, rest = data[head : head + each], data[head + each : head + 2 * each], data[head + 2 * each :]
     assert first != second
@@ -191,8 +191,8 @@ def _seats_exchanged(honest: Gateway, n: int, commit: Commit) -> None:
 _GARBAGE = b"ALH\x01 but no position"
 
 
-# What is done, on top of an honest feed of n entries, to the commit of the next three, what it is called, and at which
-# of the three (None: at none; below 0: before them). The three are moves and draws of a dealt game.
+# The change, on top of an honest feed of n entries, of the commit of the next three; the fault's name; and at which of
+# the three it is (None: at none; below 0: before them). The three are moves and draws of a dealt game.
 LIES: dict[str, tuple[LieOf, str, int | None]] = {
     "the position before": (_replaced(lambda g, n: g.positions[n - 1]), "DIGEST", 0),
     "the position after": (_replaced(lambda g, n: g.positions[n + 1]), "DIGEST", 0),
@@ -289,7 +289,7 @@ def place() -> int:
 
 
 def lies_in_a_log(n: int) -> dict[str, tuple[dict[str, Any], str, int | None]]:
-    """What is delivered of a game of n entries, what it is called, and at which entry it is wrong."""
+    """Return deliveries of a game of n entries, their names, and the entry at which each is wrong."""
     honest = gateway("alhambra")
     log, frames = honest.running(n), evil.frames(honest.running(n))
     fork = _forked(honest, n)

@@ -10,7 +10,7 @@ NOBODYS = "0" * 32
 
 
 async def kingdomino(client: Client, steps: int = 0, **fields: Any) -> Play:
-    """A game of two in play."""
+    """Return a game of two in play."""
     play = await client.play(rules_id="kingdomino", **fields)
     await play.until_play()
     await play.steps(steps)

@@ -56,7 +56,7 @@ class Gateway:
 
     @asynccontextmanager
     async def live(self, *games: str) -> AsyncIterator[Events]:
-        """A stream of events. Each game: ID:AFTER."""
+        """Yield a stream of events. Each game: ID:AFTER."""
         path = "/api/v1/live?g=" + ",".join(games)
         async with self.browser.stream("GET", path) as response:
             assert response.status_code == 200, await response.aread()
@@ -101,7 +101,7 @@ class Events:
                 yield kind, json.loads(line.removeprefix("data: "))
 
     async def next(self, *kinds: str) -> tuple[str, dict[str, Any]]:
-        """The next event of these kinds; each commit is checked as a browser has to."""
+        """Return the next event of these kinds; each commit is checked as a browser has to."""
         async with waiting_for(f"an event {kinds}"):
             async for kind, data in self._events:
                 if kind == "commit":
@@ -126,7 +126,7 @@ class Events:
         assert b64decode(data["checkpoint"])
 
     async def until(self, game: str, size: int) -> None:
-        """Read on until the game has so many entries."""
+        """Read until the game has ``size`` entries."""
         while self.first.get(game, 0) + len(self.entries.get(game, ())) < size:
             await self.next("commit")
 
@@ -134,13 +134,13 @@ class Events:
 async def reached(browser: httpx.AsyncClient) -> None:
     """The referee is there, but a connection to a port that another one had just before may still have to be made."""
     async with waiting_for("the gateway reaches the referee"):
-        while (await browser.get("/api/v1/games")).status_code == 503:  # noqa: ASYNC110 - nobody is told
+        while (await browser.get("/api/v1/games")).status_code == 503:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
 async def serving(app: ASGIApp) -> AsyncIterator[tuple[uvicorn.Server, int]]:
-    """The application on a free port, as `referee web` serves it."""
+    """Yield the application on a free port, as `referee web` serves it."""
     config = uvicorn.Config(
         app,
         "127.0.0.1",
@@ -171,7 +171,7 @@ async def gateway(
     token: str = "",
     **limits: Any,
 ) -> AsyncIterator[Gateway]:
-    """A gateway to the referee there. ``token``: its own, for saying who calls."""
+    """Yield a gateway to the referee there. ``token``: its own, with which it names callers."""
     counted = Limits(**({"requests_per_s": 10_000, "streams_each": 100} | limits))
     key = VerifierKey.parse(verifier) if verifier else None
     async with Upstream(address, verifier=key, token=token, limits=hub) as referee:
@@ -217,7 +217,8 @@ class Caller:
     def __call__(self, method: str, path: str, body: bytes | None = None, **headers: str | None) -> Got:
         """``headers``: with underscores; None leaves one out that is there otherwise.
 
-        All tests of a process share one address, and with it its limit; who is told to wait does.
+        All tests of a process share one address, and with it its limit; a refused call waits as long as its answer
+        says.
         """
         while (got := self._once(method, path, body, headers)).status == 429:
             time.sleep(int(got.headers["retry-after"]))

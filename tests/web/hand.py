@@ -39,7 +39,7 @@ class Hand:
 
     page: Page
     address: str
-    """Of the pages, without a slash at its end."""
+    """The address of the pages, without a slash at its end."""
     game: str
     seat: int
     token: str
@@ -50,7 +50,7 @@ class Hand:
 
     @classmethod
     def of(cls, page: Page, address: str, made: pb.CreateGameResponse, seat: int = 0) -> Hand:
-        """Somebody who got the link of a seat of this new game."""
+        """Return a player who got the link of a seat of this new game."""
         return cls(page, address, made.game.id, seat, made.seat_tokens[seat])
 
     @property
@@ -67,7 +67,7 @@ class Hand:
 
     @property
     def stopped(self) -> Locator:
-        """Why nothing goes on."""
+        """The reason why the page has stopped."""
         return self.page.locator("#stopped [role=alert]")
 
     @property
@@ -182,7 +182,7 @@ class Hand:
 
 @asynccontextmanager
 async def bots(referee: str, made: pb.CreateGameResponse, *seats: int) -> AsyncIterator[list[Task[object]]]:
-    """Programs on these seats, which play on until the end or until nobody needs them."""
+    """Run programs on these seats, to the end or until the test does not need them any more."""
     rules = made.game.rules_id
     joins = [Join(referee, made.game.id, seat, made.seat_tokens[seat]) for seat in seats]
     tasks: list[Task[object]] = [asyncio.create_task(play_async(join, load("greedy", rules))) for join in joins]
@@ -195,7 +195,7 @@ async def bots(referee: str, made: pb.CreateGameResponse, *seats: int) -> AsyncI
 
 
 async def acts(client: Client, hand: Hand) -> list[bytes]:
-    """What the seat has signed, as it is entered."""
+    """Return the seat's signed acts in the log."""
     entries = map(decode_entry, file.entries(BytesIO(await client.log(hand.game))))
     signed = [entry.signed.intent or entry.refused.intent for entry in entries]
     read = [(intent, log_pb2.Intent.FromString(intent)) for intent in signed if intent]

@@ -26,14 +26,14 @@ from tests.web.gateway import serving
 
 @dataclass
 class Liar:
-    """Delivers of one game what it is told to deliver; at first the truth."""
+    """A gateway that delivers what the test sets for one game; at first the truth."""
 
     honest: Gateway
     address: str = ""
     log: bytes = b""
     positions: list[bytes] = field(default_factory=list)
     size: int = 0
-    """Entries that it says there are; who wants to go on after more is refused."""
+    """The number of entries that it claims; a request to resume after more is refused."""
     verifier: VerifierKey = SIGNER.verifier
     _streams: set[asyncio.Queue[bytes]] = field(default_factory=set)
 
@@ -96,7 +96,7 @@ class Liar:
 
 @asynccontextmanager
 async def lying(honest: Gateway) -> AsyncIterator[Liar]:
-    """A gateway to a referee that is never asked."""
+    """Yield a gateway to a referee that is never asked."""
     liar = Liar(honest)
     async with Upstream("127.0.0.1:9", verifier=liar.verifier) as referee:
         app = Starlette(

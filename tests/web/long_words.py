@@ -1,4 +1,4 @@
-"""A language whose every word is longer than the English one, for what has to hold of words that nobody knows yet."""
+"""A language whose every word is longer than the English one, for properties that future words must have as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.text.words import catalogue
 from referee.text.words.catalogue import Text, load
 
 LANGUAGE = "de"
-"""In which nobody has written anything; it has English's plural forms."""
+"""A language without a translation; it has English's plural forms."""
 WITH_FOLDER = (
     "import sys; from pathlib import Path; from referee.text.words import catalogue; "
     "catalogue._FOLDER = Path(sys.argv.pop(1)); from referee.cli import main; main()"

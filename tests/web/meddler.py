@@ -1,4 +1,4 @@
-"""Somebody between a page and its gateway, who passes everything on, and alters what a test wants altered."""
+"""A party between a page and its gateway that passes everything on, and alters what a test wants altered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Meddler:
     """Path and body of what was asked."""
 
     def sent(self) -> list[bytes]:
-        """What was signed and sent."""
+        """The bodies that were signed and sent."""
         return [body for path, body in self.passed if path.endswith(("/acts", "/table"))]
 
     async def take(self, request: Request) -> Response:

@@ -12,7 +12,7 @@ from referee.harness import Shuffler
 
 
 def at_random(rules_id: str, seats: int, seed: int, options: Any = None) -> Iterator[tuple[str, Any]]:
-    """Every position of a whole game that nobody signed."""
+    """Yield every position of a whole unsigned game."""
     rng, game = random.Random(seed), registry.get(rules_id)
     state, dealer = game.new(seats, options), game.dealer(seats, options, None, Shuffler(rng))
     yield rules_id, state

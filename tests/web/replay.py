@@ -12,7 +12,7 @@ from referee_clients.web.history import position_after
 
 
 class Replay:
-    """A game that goes on, entry by entry. Each is checked in full, its author's signature included."""
+    """A running game, entry by entry. Each is checked in full, its author's signature included."""
 
     def __init__(self) -> None:
         """Begin before entry 0."""

@@ -15,7 +15,7 @@ from tests.cli.command import REFEREE
 
 @asynccontextmanager
 async def serving(data: Path, *words: str | Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, dict[str, Any]]]:
-    """A referee with pages, and what it says of itself."""
+    """Yield a referee with pages, and what it says of itself."""
     command = (REFEREE, "serve", "--data", data, "--listen", "127.0.0.1:0", "--web", "127.0.0.1:0", "--json", *words)
     with (data.parent / "log").open("ab") as log:
         process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, stderr=log)

@@ -12,7 +12,7 @@ _SECONDS = 300
 
 
 def run(script: str, stdin: Any) -> Any:
-    """What a module prints, as JSON, of what it is given as JSON; in it STATIC names the folder of the modules."""
+    """Return the output of a module, as JSON, for this input as JSON; in it STATIC names the folder of the modules."""
     script = f"const STATIC = {json.dumps(STATIC.as_uri())};\n{script}"
     command = ["node", "--input-type=module", "-e", script]
     done = subprocess.run(

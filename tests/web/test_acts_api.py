@@ -1,4 +1,4 @@
-"""What seats send through a gateway: exact bytes that they signed, with their own tokens, to a real referee."""
+"""Seats' acts through a gateway: exact bytes that they signed, with their own tokens, to a real referee."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def signed(play: Play, seat: int, move: bytes) -> bytes:
 
 
 def illegal(play: Play) -> tuple[Any, bytes]:
-    """A choice of a domino that does not lie on the table."""
+    """Return a choice of a domino that does not lie on the table."""
     position = play.record.game.position
     move = next(move for number in range(1, 49) if position.state.check(move := ChooseDomino(number)))
     return move, position.codec.encode_move(move, position.components)

@@ -1,4 +1,4 @@
-"""The page for positions by keyboard alone, and what it says to those who do not see it."""
+"""The page for positions by keyboard alone, and its words for people who do not see it."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ async def test_the_board_is_one_stop_and_keeps_the_focus(page: Page, gateway: st
 
 
 async def test_no_colour_is_needed(browser: Browser, gateway: str) -> None:
-    """With the colours of the system's own, everything is still told apart by its form."""
+    """With the colours of the system's own, everything is still distinct by its form."""
     page = await browser.new_page(viewport={"width": 360, "height": 740}, forced_colors="active")
     await opened(page, gateway, "#alhambra;0,-1:pavilion-2-NEW;1,-1:tower-9-NE;+tower-8-NES")
     form = """mark => { const style = getComputedStyle(document.querySelector(mark), "::after");

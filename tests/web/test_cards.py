@@ -1,4 +1,4 @@
-"""The sheet of cards: phones read every code on it, on paper too, and it asks nobody for anything."""
+"""The sheet of cards: phones read every code on it, on paper too, and it loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_it_is_seen_whole_on_a_screen(page: Page, tmp_path: Path, width: i
 
 
 async def test_no_card_is_cut_off_or_split_on_paper(page: Page, tmp_path: Path) -> None:
-    """What is on a card lies within it, two beside each other; seven are two sheets of paper."""
+    """The content of a card lies within it, two cards beside each other; seven are two sheets of paper."""
     await page.set_viewport_size({"width": 800, "height": 1100})
     await shown(page, tmp_path, sheet(cards("https://a-rather-long-name.of-a-club.example:8443")))
     outside = await page.evaluate(

@@ -37,7 +37,7 @@ from tests.web.positions import at_random
 from tests.web.words import wordy
 
 # For each turn [all moves that can be chosen in full, as [bytes, whether the last tap was on a legal mark, taps], those
-# with few taps first, and what was wrong on the way]. The walk goes on only where legal marks lead.
+# with few taps first, and what was wrong on the way]. The walk continues only where legal marks lead.
 WALK = """async ([rules, version, tables, options, turns]) => {
   const bytes = (digits) => Uint8Array.from(digits.match(/../g) ?? [], (each) => parseInt(each, 16));
   const hex = (data) => Array.from(data, (each) => each.toString(16).padStart(2, "0")).join("");
@@ -97,7 +97,7 @@ WALK = """async ([rules, version, tables, options, turns]) => {
 
 @dataclass(frozen=True)
 class Turn:
-    """What a seat chooses from. ``state`` goes on with the game, so what is asked of it is asked while it is made."""
+    """The choices of a seat. ``state`` changes with the game, so it is questioned while this is made."""
 
     seat: int
     position: bytes
@@ -107,7 +107,7 @@ class Turn:
 
 
 def turns(rules: str, seats: int, seed: int, options: Any) -> Iterator[Turn]:
-    """Every decision of a whole game at random."""
+    """Yield every decision of a whole game at random."""
     made = codec(rules, registry.get(rules).version)
     components = made.decode_components(made.encode_components(None))
     for _, state in at_random(rules, seats, seed, options):
@@ -118,7 +118,7 @@ def turns(rules: str, seats: int, seed: int, options: Any) -> Iterator[Turn]:
 
 
 def sampled(every: Sequence[Turn], rng: random.Random, each: int) -> list[Turn]:
-    """Some of each phase with the same kinds of moves, of which a move's first byte tells."""
+    """Some of each phase with the same kinds of moves, by a move's first byte."""
     alike = defaultdict(list)
     for turn in every:
         alike[turn.phase, frozenset(move[0] for move in turn.moves), is_twin(turn)].append(turn)
@@ -126,7 +126,7 @@ def sampled(every: Sequence[Turn], rng: random.Random, each: int) -> list[Turn]:
 
 
 def is_twin(turn: Turn) -> bool:
-    """Whether a domino with equal halves is to be placed."""
+    """Return True if a domino with equal halves is to be placed."""
     if not isinstance(next(turn.state.legal_moves()), PlaceDomino):
         return False
     domino = turn.state.due()

@@ -25,11 +25,11 @@ from tests.web.words import address_in
 PAGE = (ROOT / "docs" / "operate" / "hall.md").read_text(encoding="utf-8")
 SECTIONS = PAGE.partition("## An authority of the club")[2]
 COMMANDS = re.findall(r"^ {4,}(\S.*)$", SECTIONS.replace("\\\n", " "), re.MULTILINE)
-"""In their order; a line that goes on is one."""
+"""The commands in their order; a line and its continuation are one."""
 INSTALL = COMMANDS[-2:]
 """On a player's Linux."""
 SIGNED = COMMANDS[1:5]
-"""What makes a certificate of the authority."""
+"""The commands that make a certificate of the authority."""
 BY_NUMBER, BY_NAME = "https://192.168.1.20:8443", "https://club.example:8443"
 PLAIN, BANK = "http://192.168.1.20:8080", "https://bank.example"
 THIEF = "--tls-cert thief.crt --tls-key thief.key"
@@ -98,7 +98,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
 
 @asynccontextmanager
 async def chromium(hall: Hall, home: Path) -> AsyncIterator[Browser]:
-    """Yield the browser of somebody with this home, who is in the hall."""
+    """Yield the browser of a person in the hall, with this home."""
     path = chromium_path()
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(

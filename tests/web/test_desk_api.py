@@ -1,4 +1,4 @@
-"""What an organiser's and an arbiter's page asks of the gateway: rulings prepared, calls answered, games opened."""
+"""Requests of an organiser's and an arbiter's page to the gateway: rulings prepared, calls answered, games opened."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIRST = Author(Role.ARBITER, 0)
 
 @asynccontextmanager
 async def desk(folder: Path) -> AsyncIterator[tuple[str, Client]]:
-    """The address of pages of a referee, and who has its organiser's token."""
+    """Yield the address of pages of a referee, and a caller with its organiser's token."""
     async with running(folder) as (server, client):
         key = (await client.create()).verifier_key
         async with pages(server.address, key) as address:

@@ -117,7 +117,7 @@ async def test_a_ruling_is_saved_here_and_signed_elsewhere(page: Page, club: Clu
     assert (done.returncode, done.stderr) == (0, "")
     assert 'seat 0: 30s off the clock, 2 points off the score (TBL-33)\nreason: "late again"' in done.stdout
     await expect(detail).to_contain_text("arbiter 0 rules: a penalty (TBL-33). “late\nagain”")
-    # The same ruling again is another one, for the place that comes next; the old file is worth nothing.
+    # A repeated ruling is another one, for the place that comes next; the old file is worth nothing.
     done = await asyncio.to_thread(inside.referee, *words, "--yes")
     assert (done.returncode, "is entry" in done.stderr) == (1, True)
 
@@ -141,7 +141,7 @@ async def test_the_browsers_own_key_signs_what_was_shown(page: Page, club: Club)
     await play.catch_up(play.record.size + 1)
     (ruling,) = (await table.docket()).rulings
     assert (ruling.arbiter, ruling.text) == (1, "the fire alarm")
-    # The key signs, and nobody can read it.
+    # The key signs, and cannot be read.
     read = """() => new Promise((done) => {
       const request = indexedDB.open("tile-referee");
       request.onsuccess = () => {
@@ -151,7 +151,7 @@ async def test_the_browsers_own_key_signs_what_was_shown(page: Page, club: Club)
       };
     })"""
     assert await page.evaluate(read) == "InvalidAccessError"
-    # It stays, whoever comes back; and another one is never made instead.
+    # It stays for every later visit; and another one is never made instead.
     await page.reload()
     panel = page.locator("details", has_text="Token and key")
     await expect(panel.locator("code.key")).to_have_text(key.hex())
@@ -209,7 +209,7 @@ async def test_a_gateway_that_prepares_something_else_gets_no_signature(
         await fill(detail, "pause")
         await expect(problem).to_contain_text(told)
         await expect(shown).to_have_count(0)
-    # What is shown is what the bytes say, not what was asked for.
+    # The page shows what the bytes say, not what was asked for.
     answers.append(_file(unsigned(place, FIRST, log_pb2.Rule(rule_id="TBL-36", void=log_pb2.Void()))))
     await fill(detail, "pause")
     await expect(shown).to_contain_text("The game does not count.")

@@ -1,4 +1,4 @@
-"""What the seat's page signs: the strict encoding, written in JavaScript, against bytes that are in the logs."""
+"""The bytes that the seat's page signs: the strict encoding, in JavaScript, against bytes that are in the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event that a page follows: it goes on commit by commit, and stops at an act that breaks a rule, though signed."""
+"""An event that a page follows: it grows commit by commit, and stops at an act that breaks a rule, though signed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def head(entries: list[bytes]) -> bytes:
 
 
 def followed(path: Path, begins: int, each: int) -> list[dict[str, Any]]:
-    """What a feed says of an event that it opens with so many entries, and that goes on by so many at a time."""
+    """Return a feed's messages of an event that opens with ``begins`` entries and grows by ``each`` at a time."""
     frames = evil.frames(path.read_bytes())
     entries = [frame[5:-4] for frame in frames if frame[4] == FrameType.ENTRY]
     log = MAGIC + b"".join(frames[: 1 + begins]) + encode_frame(FrameType.OLD_CHECKPOINT, head(entries[:begins]))
@@ -89,7 +89,7 @@ def entry_of(path: Path, rule: str) -> int:
 
 @needs_source
 def test_it_goes_on_up_to_the_act_that_breaks_a_rule(tmp_path: Path) -> None:
-    """What was shown before stays, and nothing after it is taken."""
+    """Acts shown before stay, and none after it is taken."""
     planted = faults.PLANTED["a-wrong-vector"]
     path = planted.file(tmp_path)
     broken = entry_of(path, planted.rule)

@@ -128,7 +128,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await expect(form.get_by_label("Table")).to_have_value("2")
     seats = [f"No. {who}" for who in desk.state.rounds[0].tables[1]]
     assert await form.locator("legend").all_inner_texts() == seats
-    # What the rules forbid is said before anything is signed.
+    # The page names forbidden acts before anything is signed.
     await form.get_by_role("button", name="Show what would be entered").click()
     await expect(form.locator(".problem")).to_contain_text("Choose a place for each player")
     await fill(page, (1, 1, 2, 4))
@@ -324,7 +324,7 @@ async def test_an_event_that_was_tampered_with_is_not_shown(page: Page, club: Cl
     )
     await expect(page.locator("#app")).to_be_empty()
     await page.unroute("**/log")
-    # An id that is a game's, or nobody's.
+    # An id of a game, or of nothing.
     game = await club.client.create()
     for name in (game.game.id, "0" * 32, "77", "no-event"):
         await page.goto(f"{club.address}/event/{name}")

@@ -1,4 +1,4 @@
-"""What holds for every page, in both themes, on a phone and on a laptop."""
+"""Properties of every page, in both themes, on a phone and on a laptop."""
 
 from __future__ import annotations
 

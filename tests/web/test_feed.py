@@ -20,7 +20,7 @@ from tests.log.verify_js import NAMES, why_not
 from tests.web.feed import LIES, OTHER, Commit, _forked, b64, gateway, lies_in_a_log, opening, other, place, signed
 from tests.web.static import run
 
-# Each job is the life of one feed. It tells its state after every step; one that was refused must not have changed it.
+# Each job is the life of one feed. It prints its state after every step; one that was refused must not have changed it.
 _FEEDS = """
 import { readFileSync } from "node:fs";
 import assert from "node:assert/strict";
@@ -85,7 +85,7 @@ class Job:
 
 
 def lived(*jobs: Job) -> list[list[dict[str, Any]]]:
-    """What each feed tells after each of its steps."""
+    """Return the messages of each feed after each of its steps."""
     return list(run(_FEEDS, [job.asked() for job in jobs]))
 
 
@@ -137,7 +137,7 @@ def test_positions_are_kept_when_the_log_is_opened_again() -> None:
 
 
 def test_a_callers_mistake_changes_nothing() -> None:
-    """Half a commit, in which a stranger takes a seat: it is no lie yet, and the game goes on without it."""
+    """Half a commit, in which a stranger takes a seat: it is no lie yet, and the game continues without it."""
     honest = gateway("alhambra")
     entry = decode_entry(honest.entries[1])
     here = Place(honest.played.record.game_id, 1, merkle.leaf_hash(honest.entries[0]))
@@ -192,7 +192,7 @@ def test_lies_in_a_commit() -> None:
 
 
 def test_lies_about_what_players_signed() -> None:
-    """With the referee's key, and not the players': a Join, a Reveal and a move of somebody who did not sign them."""
+    """With the referee's key, and not the players': a Join, a Reveal and a move that their seats did not sign."""
     honest = gateway("rollwrite")
 
     def forged(n: int, change: Callable[[log_pb2.Intent], None], *, players: bool) -> Job:
@@ -253,7 +253,7 @@ def test_lies_about_what_was_seen_before() -> None:
         jobs.append(Job([honest.opening(n), opening(log)]))
         jobs.append(Job([honest.opening(n - 3), honest.commit(n - 3, n).step(), opening(log)]))
         jobs.append(Job([opening(log)], [honest.notes[n - 1]]))
-        # Nobody who has seen nothing can tell.
+        # A reader who has seen nothing cannot tell.
         jobs.append(Job([opening(log)]))
         expected += [(reason, at)] * 3 + [(None, None)]
     jobs.append(Job([opening(honest.running(n))], [signed(honest.entries[:n], OTHER)]))
@@ -262,7 +262,7 @@ def test_lies_about_what_was_seen_before() -> None:
 
 
 def test_what_comes_again_is_of_what_is_known() -> None:
-    """As after a break. What else comes with it is not looked at, and not shown."""
+    """Entries come again after a break. The rest of the message is not looked at, and not shown."""
     honest, n = gateway("alhambra"), 20
     known = honest.opening(n)
     lies = {

@@ -1,4 +1,4 @@
-"""What everybody may read, through a gateway to a real referee: real games, real sockets."""
+"""Public reads, through a gateway to a real referee: real games, real sockets."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ async def test_a_long_history_is_no_falling_behind(served: tuple[Server, Client]
 
 @asynccontextmanager
 async def deaf(web: Gateway, path: str) -> AsyncIterator[None]:
-    """A socket that asks, and never reads."""
+    """Yield a socket that asks, and never reads."""
     with socket.socket() as asking:
         asking.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
         asking.setblocking(False)
@@ -314,7 +314,7 @@ async def deaf(web: Gateway, path: str) -> AsyncIterator[None]:
 async def test_a_socket_that_is_never_read_is_cut_off(
     served: tuple[Server, Client], stall_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As nothing is taken of what was there before, or as it falls behind of what happens now."""
+    """The socket takes nothing of the past, or falls behind the present."""
     monkeypatch.setattr(limits, "SEND_BYTES", 2048)
     server, client = served
     play = await client.play()
@@ -386,7 +386,7 @@ async def test_what_is_kept_is_bounded(served: tuple[Server, Client]) -> None:
         async with web.live(f"{plays[0].id}:-1"):
             assert await web.refused(f"/live?g={plays[1].id}:-1", 429, "LIMIT") == {"limit": "games that are watched"}
         await until(lambda: hub.streams == 0, "nobody watches", every_s=0.01)
-        # Nobody watches the first one any more: it makes room before its time.
+        # The first one has no watcher any more: it makes room before its time.
         async with web.live(f"{plays[1].id}:-1") as events:
             await plays[1].to_the_end()
             await events.next("closing")
@@ -413,7 +413,7 @@ async def test_a_stream_goes_on_when_the_referee_was_killed(tmp_path: Path) -> N
                 await until_refused(web, f"/games/{play.id}")
                 for path in ("/games", f"/games/{play.id}/log", "/rules/alhambra", f"/live?g={NOBODYS}:-1"):
                     await web.refused(path, 503, "UNAVAILABLE")
-                # What is here is here.
+                # A kept copy is enough.
                 assert (await web.get(f"/games/{play.id}/positions")).status_code == 200
                 await asyncio.to_thread(referee.start)
                 play.stream = None
@@ -423,7 +423,7 @@ async def test_a_stream_goes_on_when_the_referee_was_killed(tmp_path: Path) -> N
                     assert events.entries[play.id] == play.entries
                     # Calls have a connection of their own, which may be back a little later.
                     async with waiting_for("calls are answered again"):
-                        while (answer := await web.get(f"/games/{play.id}")).status_code == 503:  # noqa: ASYNC110 - nobody is told
+                        while (answer := await web.get(f"/games/{play.id}")).status_code == 503:  # noqa: ASYNC110 - no signal
                             await asyncio.sleep(float(answer.headers["retry-after"]) / 10)
                     assert answer.json()["size"] == len(play.entries)
     finally:
@@ -432,7 +432,7 @@ async def test_a_stream_goes_on_when_the_referee_was_killed(tmp_path: Path) -> N
 
 async def until_refused(web: Gateway, path: str) -> None:
     async with waiting_for("the gateway knows"):
-        while (answer := await web.get(path)).status_code == 200:  # noqa: ASYNC110 - nobody is told
+        while (answer := await web.get(path)).status_code == 200:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
     check_refusal(answer, 503, "UNAVAILABLE")
 
@@ -537,7 +537,7 @@ async def test_nothing_is_beyond_the_head(served: tuple[Server, Client]) -> None
         async with web.live(f"{play.id}:{size - 1}"):
             await web.refused(f"/live?g={play.id}:{size}", 416, "SEQ_OUT_OF_RANGE")
             await play.steps(1)
-            # The referee is asked before anything is refused: it may have gone on.
+            # The referee is asked before anything is refused: the game may have grown.
             async with web.live(f"{play.id}:{size}"):
                 pass
 

@@ -1,4 +1,4 @@
-"""What anybody can ask of the gateway, and what he gets."""
+"""Public requests to the gateway, and their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers behind one gateway are told apart by the referee, which believes the gateway's token."""
+"""The referee tells readers behind one gateway apart, as it believes the gateway's token."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def asked(browser: httpx.AsyncClient, address: str) -> httpx.Response:
 
 
 async def flooded(browser: httpx.AsyncClient, address: str) -> httpx.Response:
-    """What is answered to somebody there who asks until he is refused."""
+    """Ask from this address until the gateway refuses; return the refusal."""
     async with waiting_for("the limit"):
         while (answer := await asked(browser, address)).status_code == 200:
             pass
@@ -73,7 +73,7 @@ async def test_a_gateway_whose_token_was_revoked_says_whose_trouble_it_is(tmp_pa
 
 @asynccontextmanager
 async def started(*words: str, **environment: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser at `referee web`."""
+    """Yield a browser at `referee web`."""
     code = "from referee.cli import main; main()"
     command = (sys.executable, "-c", code, "web", "--listen", "127.0.0.1:0", "--trusted-proxy", "127.0.0.1", *words)
     process = await asyncio.create_subprocess_exec(*command, stdout=PIPE, env={**os.environ, **environment})

@@ -144,7 +144,7 @@ def test_languages_of_pages_need_pages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", TRANSLATIONS)
 def test_rules_stand_beside_the_english_ones(language: str, browsing: httpx.Client) -> None:
-    """Which decide, and stand alone where nobody has translated one."""
+    """The English ones decide, and stand alone where there is no translation."""
     for name in registry.names():
         text = browsing.get(f"/rules/{name}?lang={language}").text
         rules = registry.get(name).catalogue
@@ -187,7 +187,7 @@ async def test_broken_rule_is_told_in_the_language_and_in_english(page: Page, of
     await expect(told.locator("[lang=en]")).to_contain_text(
         next(each.text for each in registry.get("alhambra").catalogue if each.id == rule)
     )
-    # Who has nothing in the language gets the English alone.
+    # A reader whose language has nothing gets the English alone.
     await page.goto(f"{offering}/position?lang={LANGUAGE}{broken.address.removeprefix('/position')}")
     await expect(told.locator("[lang=en]")).to_be_visible()
 
@@ -261,7 +261,7 @@ def test_every_reason_has_words_in_every_language() -> None:
 
 
 def test_a_refusal_says_to_wait_only_where_that_helps_and_why_in_full() -> None:
-    """A game has so many entries and no more, however long one waits."""
+    """A game has a limit of entries, which no wait changes."""
     error = grpc.aio.AioRpcError(
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         grpc.aio.Metadata(),
@@ -280,7 +280,7 @@ def test_a_refusal_says_to_wait_only_where_that_helps_and_why_in_full() -> None:
 
 
 def test_refusals_are_in_the_language_of_who_asks(browsing: httpx.Client) -> None:
-    """Whatever was chosen before: pages name their own. Reason and parts are the same in all."""
+    """An earlier choice does not matter: pages name their own. Reason and parts are the same in all."""
     browsing.get("/?lang=ru")
     told = {}
     for asked, got in (("hu", "hu"), ("cs, en;q=0.5", "cs"), ("fr", "en"), ("*", "en"), (LANGUAGE, LANGUAGE)):
@@ -294,7 +294,7 @@ def test_refusals_are_in_the_language_of_who_asks(browsing: httpx.Client) -> Non
     for language in ("hu", "cs"):
         say = load("refusals", language)
         assert told[language]["message"] == say("WRONG_TYPE", detail=say("QUOTED", message=english))
-    # What is refused before any page is asked for, too.
+    # Requests refused before any page is asked for, too.
     foreign = browsing.get("/", headers={"Accept-Language": "cs", "Host": "evil.example"})
     assert foreign.json()["message"].startswith("Řekněte to pořadateli: pod jménem evil.example")
 

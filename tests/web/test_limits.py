@@ -13,7 +13,7 @@ from referee_clients.web.refusals import Refusal
 
 
 class Clock:
-    """Goes only when it is told to."""
+    """A clock that advances on command."""
 
     def __init__(self) -> None:
         self.now_s = 1000.0
@@ -37,7 +37,7 @@ STEPS = st.lists(
 
 @given(STEPS, st.integers(1, 20))
 def test_every_address_has_a_bucket_of_its_own(steps: list[tuple[str, float]], rate: int) -> None:
-    """It holds a second's requests and fills at the rate: nobody gets more, and nobody less."""
+    """It holds a second's requests and fills at the rate: no address gets more, and none less."""
     clock = Clock()
     limits = Limits(requests_per_s=rate, now=clock)
     left = {"a": float(rate), "b": float(rate)}

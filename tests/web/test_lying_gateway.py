@@ -43,7 +43,7 @@ async def watched(page: Page, liar: Liar) -> None:
 
 
 async def stopped(page: Page, reason: str, size: int) -> None:
-    """The page has stopped for this reason, and shows boards and entries of the truth alone: so many."""
+    """Check that the page has stopped for this reason, and shows only true boards and entries: ``size`` of them."""
     await expect(page.get_by_role("status").first).to_have_text(STOPPED)
     await expect(page.get_by_role("alert").first).to_contain_text(reason)
     await expect(page.locator(".entries li")).to_have_count(size)
@@ -120,7 +120,7 @@ async def test_a_lie_about_what_has_happened(name: str, page: Page, liar: Liar) 
 
 
 async def test_why_a_board_stopped_is_told_in_the_language(page: Page, liar: Liar) -> None:
-    """Of what kind it is and what was found, with the verifier's own words beside it."""
+    """The page shows the kind of the fault and the finding, with the verifier's own words beside it."""
     liar.positions = liar.positions[:3]
     w = load("web", "hu")
     kind = load("report", "hu")("finding.DIGEST")

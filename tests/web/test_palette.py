@@ -54,7 +54,7 @@ OF_PAGES = {
         ("bad-on-piece", "on-piece"),
     ],
 }
-"""What is seen on what, by the names of the style sheet."""
+"""Pairs of foreground and background, by the names of the style sheet."""
 
 OF_PIECES = {
     WORDS: [(each.ink, COST_PAPER) for each in COLOURS.values()],

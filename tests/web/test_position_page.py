@@ -74,7 +74,7 @@ async def test_a_domino_is_laid_half_by_half(page: Page, gateway: str) -> None:
 
 
 async def test_dominoes_are_laid_in_any_order(page: Page, gateway: str) -> None:
-    """Nobody can tell from a kingdom in which order its dominoes came."""
+    """A kingdom does not show the order in which its dominoes came."""
     await opened(page, gateway, "#kingdomino;5;24:3,0,3,1;1:1,0,2,0")
     await expect(page.get_by_role("region", name="Verdict")).to_contain_text("Not legal: one rule broken")
     await page.goto("about:blank")
@@ -173,7 +173,7 @@ async def test_one_question_at_a_time_and_only_the_newest_counts(page: Page, gat
     await page.get_by_role("button", name="Clear the board").click()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")
     assert asked == [{"0,-1": "pavilion-2-NEW", "1,-1": "tower-8-NES"}, {}]
-    # What was judged before is known.
+    # Earlier verdicts are known.
     await page.get_by_role("button", name="Undo").click()
     await page.get_by_role("button", name="Redo").click()
     await expect(page.locator(".status")).to_have_text("Nothing is laid yet.")

@@ -52,12 +52,12 @@ def _node() -> None:
 
 
 def decoded(positions: list[Bytes]) -> list[Any]:
-    """What one process makes of them; None for those that it refuses."""
+    """Decode the positions in one process; None for those that it refuses."""
     return list(run(_DECODE, [[rules_id, data.hex()] for rules_id, data in positions]))
 
 
 def replayed(log: Path) -> Iterator[tuple[str, Any]]:
-    """Every position of a log, with the rules."""
+    """Yield every position of a log, with the rules."""
     with log.open("rb") as stream:
         entries = [frame.payload for frame in file.read(stream) if frame.type == FrameType.ENTRY]
     record = Record(decode_entry(entries[0]).open)
@@ -68,7 +68,7 @@ def replayed(log: Path) -> Iterator[tuple[str, Any]]:
 
 @cache
 def random_games() -> dict[Bytes, Any]:
-    """Positions by their bytes, as they should be told: each number of seats, and options that add fields."""
+    """Return descriptions of positions by their bytes: each number of seats, and options that add fields."""
     kinds: list[tuple[str, int, Any]] = [
         (rules_id, seats, None)
         for rules_id in NAMES
@@ -106,7 +106,7 @@ def test_every_position_of_random_games() -> None:
 
 
 def test_all_phases_came() -> None:
-    """What is compared above is all that there is: every phase of every game."""
+    """The comparison above is complete: every phase of every game."""
     for rules_id in NAMES:
         came = {told["phase"] for (rules, _), told in random_games().items() if rules == rules_id}
         _, state = next(at_random(rules_id, 2, 1))
@@ -311,7 +311,7 @@ def test_what_the_pages_do_not_allow(rules_id: str) -> None:
 
 
 def _bare(rules_id: str, seats: int) -> bytes:
-    """A position in which nothing lies anywhere."""
+    """Return a position in which nothing lies anywhere."""
     if rules_id == "alhambra":
         head = bytes([seats, *bytes(11)]) + b"\xff" * 8 + bytes(36 * 3 + 8 * 3)
         return b"ALH\x01" + head + bytes(36 + 2 + 8 + 8 + 1) * seats

@@ -53,7 +53,7 @@ def refused_by_the_referee(error: Exception) -> Refusal:
     ids=str,
 )
 def test_what_the_referee_refuses_is_told_in_the_language(error: Exception, czech: str) -> None:
-    """All of it, though the message is in English, and says the same to whoever asks for no language."""
+    """All of it is translated; the message is in English, and stays so for callers that ask for no language."""
     found = refused_by_the_referee(error)
     assert found.words("cs") == czech
     assert "said" not in found.metadata
@@ -119,7 +119,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
                     found.add((path.name, word.value))
     assert found == {
         ("opening.py", "options"),  # no JSON, which only a command takes
-        ("desk_api.py", "move"),  # in notation, whose grammar tells what it expects
+        ("desk_api.py", "move"),  # in notation, whose grammar names what it expects
         ("opening.py", "series"),  # what only commands take
         ("opening.py", "series-of"),
         ("opening.py", "rules"),  # a name that pages have in a list
@@ -129,7 +129,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
 _IN_ENGLISH_ALONE: Final = {
     "server/live/game.py": {"NotAwaited"},  # an abort, which `referee abort` asks for
     "server/live/listing.py": {"BadField"},  # lists that pages do not ask for so
-    "server/live/opening.py": {"BadField"},  # what forms let nobody send
+    "server/live/opening.py": {"BadField"},  # forms do not let a person send it
     "server/service/access.py": {"BadField"},  # tokens, which no page issues
     "server/service/adjudication.py": {"BadField", "LimitReached"},  # for programs
     "server/service/admission.py": {"BadField"},  # no message
@@ -144,7 +144,7 @@ _IN_ENGLISH_ALONE: Final = {
     "server/service/tournaments.py": {"BadField"},  # what `referee event` asks
     "server/service/watching.py": {"BadField"},  # what the gateway writes itself
 }
-"""Errors of the referee that say in English alone what is wrong, and why nobody who uses a page meets them."""
+"""The referee's errors in English alone, and why the pages never cause them."""
 
 
 def test_what_the_referee_says_in_english_alone_nobody_at_a_page_meets() -> None:

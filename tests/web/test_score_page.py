@@ -1,4 +1,4 @@
-"""A whole final scoring on the page where positions are judged: several boards, places, and who broke a tie."""
+"""A whole final scoring on the page where positions are judged: several boards, places, and tie-breaks."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_seats_come_and_go(page: Page, gateway: str) -> None:
     await page.goto(f"{gateway}/position#alhambra;0,-1:pavilion-2-NEW")
     await page.get_by_role("button", name="Score a whole game").click()
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW||neutral"
-    # What lies on one board can be taken for no other.
+    # A tile on one board cannot be taken for another.
     await expect(page.get_by_role("button", name="pavilion 2, walls N E W")).to_have_count(0)
     await page.get_by_role("button", name="pavilion 8, no wall").click()
     await page.locator(cell(page, 1, 0)).click()

@@ -1,4 +1,4 @@
-"""What somebody can try against a person at a seat: docs/security.md has the list."""
+"""Attacks against a person at a seat: docs/security.md has the list."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.web.meddler import Meddler, meddling
 from tests.web.threats import HOSTILE, WATCHED, nothing_happened
 from tests.web.way import opened
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 STOPPED = "Stopped: what the server sent is not what the referee signed."
 SET_BACK = "The referee's record of this game lacks what it had confirmed to you"
@@ -69,7 +69,7 @@ FORGED = ["no checkpoint", "another key", "too old", "another game", "bytes", "n
 
 
 async def forged(name: str, club: Club, before: bytes) -> Any:
-    """What the gateway answers to an act that it kept for itself. ``before``: a checkpoint of earlier in the game."""
+    """Return the gateway's answer to an act that it kept for itself. ``before``: an earlier checkpoint of the game."""
     if name == "no answer":
         return {}
     size = open_checkpoint(before, VerifierKey.parse(club.key)).size + 2
@@ -154,7 +154,7 @@ async def test_a_position_that_was_not_signed(page: Page, club: Club, meddler: M
 
 @pytest.mark.long
 async def test_moves_that_are_none(page: Page, club: Club, meddler: Meddler) -> None:
-    """Nobody signs what he did not read in words first; what breaks the rules, the referee refuses."""
+    """A player signs only what the page showed in words; the referee refuses what breaks the rules."""
     made, hand = await opened(club, page)
     hand.address = meddler.address
     async with bots(club.referee, made, 1):
@@ -184,8 +184,8 @@ async def test_moves_that_are_none(page: Page, club: Club, meddler: Meddler) -> 
 
 @pytest.mark.parametrize("reason", ["STALE", pytest.param("FORK", marks=pytest.mark.long)])
 async def test_a_history_that_forgets_what_was_entered(reason: str, page: Page, tmp_path: Path) -> None:
-    """The referee's data are those of before again, marks and all. What the browser keeps shows it. The game stops for
-    everybody, and goes on once the organiser has declared the loss; not if two histories are as long as each other.
+    """The referee's data are set back, marks and all. The browser's copy shows it. The game stops for all, and
+    continues once the organiser has declared the loss; not if two histories are as long as each other.
     """
     referee = Referee(tmp_path / "data")
     await asyncio.to_thread(referee.start)
@@ -237,7 +237,7 @@ async def test_a_history_that_forgets_what_was_entered(reason: str, page: Page, 
 async def until_set_aside(client: Client, game_id: str) -> None:
     """Wait until the referee has seen what the page shows it."""
     async with asyncio.timeout(MOST_S):
-        while not await is_set_aside(client, game_id):  # noqa: ASYNC110 - nobody is told
+        while not await is_set_aside(client, game_id):  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
 
 
@@ -255,7 +255,7 @@ async def is_set_aside(client: Client, game_id: str) -> bool:
 @pytest.mark.long
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_texts_of_answers_are_texts(text: str, page: Page, club: Club, meddler: Meddler) -> None:
-    """Of refusals, of calls, of rules that are said to be broken: whatever a gateway sends."""
+    """Texts of refusals, of calls, of rules that are said to be broken: whatever a gateway sends."""
     made, hand = await opened(club, page, arbiter_keys=[ARBITERS[0].public.raw])
     hand.address = meddler.address
     await page.add_init_script(f"({WATCHED})()")
@@ -269,7 +269,7 @@ async def test_texts_of_answers_are_texts(text: str, page: Page, club: Club, med
         await expect(hand.turn.locator(".refused li")).to_have_count(1)
         await nothing_happened(page)
         del meddler.answers["acts"]
-        # What a person says is said to everybody.
+        # All seats see a person's words.
         await hand.beside("Call the arbiter")
         await page.get_by_label("What it is about").fill(text[:200])
         await hand.button("Call").click()
@@ -370,7 +370,7 @@ async def test_a_token_that_is_not_the_seats(page: Page, club: Club) -> None:
 
 @pytest.mark.long
 async def test_a_flood_from_the_same_address_costs_a_seat_nothing(page: Page, club: Club) -> None:
-    """Whoever shares the address of a seat and asks without end is refused; the seat plays on."""
+    """A client that shares the address of a seat and asks without end is refused; the seat plays on."""
     made, hand = await opened(club, page)
     refused = 0
     waited: list[str] = []

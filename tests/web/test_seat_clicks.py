@@ -29,7 +29,7 @@ async def tapped(hand: Hand, rng: random.Random) -> None:
 
 
 async def keyed(hand: Hand, rng: random.Random) -> None:
-    """The same with Tab, Enter and the board's keys: N goes to the next legal cell."""
+    """Choose with Tab, Enter and the board's keys: N moves to the next legal cell."""
     for _ in range(MOST_STEPS):
         if await chosen(hand):
             return

@@ -15,7 +15,7 @@ from tests.web.club import Club, Pages
 from tests.web.hand import ENTER, SAVE, TAKE, Hand, acts, audited, bots
 from tests.web.way import WAITING, Way, opened, saved_by
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused and of what does not answer
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals and of missing answers on their own
 
 OTHER_TAB = "The seat is played in another tab or window now. Reload this page to play it here."
 
@@ -128,7 +128,7 @@ async def test_what_is_lost_on_the_way_is_sent_again_as_it_was(lost: str, page: 
 @pytest.mark.long
 @pytest.mark.parametrize("lost", ["answer", "end"])
 async def test_the_stream_tells_what_the_answer_did_not(lost: str, page: Page, club: Club) -> None:
-    """The seat goes on at once, even if its request hangs for ever."""
+    """The seat continues at once, even if its request hangs for ever."""
     made, hand = await opened(club, page)
     way = await Way.of(page)
     async with bots(club.referee, made, 1):
@@ -221,7 +221,7 @@ async def test_a_seat_is_played_in_one_tab(page: Page, club: Club) -> None:
 
 @pytest.fixture
 async def killable(tmp_path: Path) -> AsyncIterator[tuple[Referee, Pages]]:
-    """A referee and its pages, each in a process of its own."""
+    """Yield a referee and its pages, each in a process of its own."""
     referee = Referee(tmp_path / "data")
     await asyncio.to_thread(referee.start)
     async with connected(referee.address, referee.token) as client:
@@ -251,7 +251,7 @@ async def test_what_is_killed_at_every_point_is_gone_on_with(
     async with connected(referee.address, referee.token) as client:
         made = await client.create(2, rules_id="kingdomino")
         hand = Hand.of(page, pages.address, made)
-        # As the seat is taken.
+        # While the seat is taken.
         await hand.open()
         await hand.save_key()
         await kill()
@@ -259,7 +259,7 @@ async def test_what_is_killed_at_every_point_is_gone_on_with(
         await expect(hand.state).to_have_text(WAITING)
         await start()
         await expect(page.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 1.")
-        # As the deck is made.
+        # While the deck is made.
         await kill()
         async with bots(referee.address, made, 1):
             await start()

@@ -31,19 +31,19 @@ from tests.web.club import Club
 from tests.web.hand import ENTER, TAKE, Hand, audited, bots
 from tests.web.way import Way, elsewhere, opened
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 MISFIT = "This is the key of another seat, or one that no longer counts."
 PROVE = "Open the file that you saved"
 
 
 def seed_in(key: str) -> bytes:
-    """The private key in the text of a key file."""
+    """Return the private key in the text of a key file."""
     return b64decode(key.splitlines()[1])[-32:]
 
 
 def new_key(path: Path) -> str:
-    """The text of a key file of somebody else."""
+    """Return the text of a key file of somebody else."""
     PrivateKey.generate().save(path)
     return path.read_text(encoding="ascii")
 
@@ -98,7 +98,7 @@ async def test_a_lost_key_is_changed_by_an_arbiter(page: Page, browser: Browser,
         await expect(other.get_by_role("alert")).to_have_text(MISFIT)
         public = bytes.fromhex(await named.inner_text())
         await name_key(club, made, public)
-        # Who had the old key can sign nothing more.
+        # The holder of the old key can sign nothing more.
         await expect(page.get_by_role("heading", name="Seat 0 is taken")).to_be_visible()
         await expect(hand.turn).to_have_count(0)
         await anew.show_key()
@@ -111,7 +111,7 @@ async def test_a_lost_key_is_changed_by_an_arbiter(page: Page, browser: Browser,
 
 @pytest.mark.long
 async def test_a_seat_changes_its_key(page: Page, browser: Browser, club: Club) -> None:
-    """The new one counts from the first act that it signs; the file of before brings nobody back then."""
+    """The new one counts from the first act that it signs; the old file does not open the seat then."""
     made, hand = await opened(club, page)
     async with bots(club.referee, made, 1), elsewhere(browser) as other:
         await hand.sit()
@@ -174,7 +174,7 @@ NOISY = """
 
 
 def noisy_signature(seed: bytes, message: bytes) -> bytes:
-    """As RFC 8032 has it, but with another r each time: every verifier takes it. ``seed``: the private key."""
+    """Sign by RFC 8032, but with another r each time: every verifier takes it. ``seed``: the private key."""
     expanded = sha512(seed).digest()
     scalar = bytes([expanded[0] & 248, *expanded[1:31], expanded[31] & 63 | 64])
     public = crypto_scalarmult_ed25519_base_noclamp(scalar)
@@ -186,7 +186,7 @@ def noisy_signature(seed: bytes, message: bytes) -> bytes:
 
 @pytest.mark.parametrize("moves", [2, campaign(None)])
 async def test_a_browser_that_signs_with_noise(moves: int | None, page: Page, club: Club) -> None:
-    """As Safari does: the share of the deck is the same after all, and what is sent again is what was signed first."""
+    """Safari does: the share of the deck is the same after all, and the first signature is sent again."""
     made, hand = await opened(club, page)
     signed: dict[bytes, set[bytes]] = {}
 

@@ -1,4 +1,4 @@
-"""What the page of a seat weighs."""
+"""The weight of a seat's page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.sizes import campaign
 from tests.web.club import Club
 from tests.web.hand import Hand, bots
 
-pytestmark = pytest.mark.cut_off  # a Join that comes second is refused, of which browsers complain by themselves
+pytestmark = pytest.mark.cut_off  # a second Join is refused, of which browsers complain on their own
 
 MOST_BYTES = 90_000
 _SIZES = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
@@ -20,7 +20,7 @@ _SIZES = """() => [...performance.getEntriesByType("navigation"), ...performance
 
 @pytest.mark.parametrize("rules", ["alhambra", *map(campaign, sorted(set(registry.names()) - {"alhambra"}))])
 async def test_a_seat_on_turn_weighs_90_kb_at_most(rules: str, club: Club, page: Page) -> None:
-    """As it comes over the network, beside what was signed of the game."""
+    """The weight is that on the network, without the signed entries of the game."""
     made = await club.client.create(2, rules_id=rules)
     async with bots(club.referee, made, 1):
         hand = Hand.of(page, club.address, made)

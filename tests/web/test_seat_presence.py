@@ -1,4 +1,4 @@
-"""Who is at a seat, and what the page does when something beside the game fails."""
+"""The presence of players at seats, and the page's behaviour when something beside the game fails."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tests.waiting import MOST_S
 from tests.web.club import Club
 from tests.web.hand import Hand
 
-pytestmark = pytest.mark.cut_off  # browsers complain by themselves of what is refused
+pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
 
 async def connected(club: Club, game_id: str) -> set[int]:
-    """The seats that the referee has on a stream."""
+    """Return the seats that the referee has on a stream."""
     stub: Any = status_service_pb2_grpc.StatusServiceStub(club.client.channel)
     request = status_service_pb2.GetStatusRequest()
     status = await stub.GetStatus(request, metadata=bearer(club.client.organiser))
@@ -104,7 +104,7 @@ async def test_only_the_referee_says_that_an_act_is_none(page: Page, club: Club)
 
 
 async def test_the_time_of_thought_is_told_only_where_it_is_known(page: Page, club: Club) -> None:
-    """Who opens the page in the middle of a turn does not get the time before for nothing."""
+    """A player who opens the page in the middle of a turn does not get the time before for nothing."""
     made = await club.client.create(1, rules_id="rollwrite")
     hand = Hand.of(page, club.address, made)
     sent = list[pb.SubmitIntentRequest]()
@@ -137,7 +137,7 @@ async def test_a_skip_link_leaves_the_game_as_it_is(page: Page, club: Club) -> N
 
 
 async def test_what_is_agreed_to_is_what_was_proposed(page: Page, club: Club) -> None:
-    """As the signed entries have it: nobody is asked."""
+    """The signed entries state the proposal: no request is made."""
     made = await club.client.create(2, rules_id="kingdomino", terms=log_pb2.Terms(table_rules=2, take_backs=True))
     hand, other = Hand.of(page, club.address, made), await Other.of(club, made)
     await hand.sit()
@@ -155,7 +155,7 @@ async def test_what_is_agreed_to_is_what_was_proposed(page: Page, club: Club) ->
 
 @dataclass
 class Other:
-    """Seat 1 of a game, who does nothing by itself."""
+    """Seat 1 of a game, which acts only on command."""
 
     play: Play
 

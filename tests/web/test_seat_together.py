@@ -1,4 +1,4 @@
-"""Whole games of people: two browsers, six seats, and what somebody hears who sees nothing."""
+"""Whole games of people: two browsers, six seats, and the words for a person who sees nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.waiting import MOST_S
 from tests.web.club import Club
 from tests.web.hand import Hand, audited, bots
 
-pytestmark = [pytest.mark.cut_off, pytest.mark.long]  # who acts second is refused, and a browser complains of it
+pytestmark = [pytest.mark.cut_off, pytest.mark.long]  # the second to act is refused, and a browser complains of it
 
 RELATIVE = kingdomino_pb2.FRAME_RULE_RELATIVE
 _LISTEN = """() => {

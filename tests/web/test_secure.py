@@ -1,4 +1,4 @@
-"""What pages lack so that browsers can play seats on them: found before anybody comes, told to operator and reader."""
+"""Browsers' conditions for playing on pages: missing ones are found at the start, and shown to operator and reader."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_each_name_and_numeric_address_has_to_be_in_the_certificate(authority: A
         {"name": "b.a.club.example", "names": names},
     ]
     assert [lack.facts for lack in found(pair, host="192.168.1.20")][:-1] == [{"name": "192.168.1.20", "names": names}]
-    # Nobody on another device can come by these.
+    # Other devices cannot reach these.
     assert [lack.key for host in ("0.0.0.0", "::", "127.0.0.1") for lack in found(pair, host=host)] == ["authority"] * 3
 
 
@@ -123,7 +123,7 @@ def test_a_certificate_that_signed_itself(tmp_path: Path) -> None:
 
 @contextmanager
 def serving(*words: str | Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """The first line of `referee web`, and its process."""
+    """Yield the first line of `referee web`, and its process."""
     command = [sys.executable, "-c", "from referee.cli import main; main()", "web", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -26,7 +26,7 @@ from tests.web.serve_web import serving
 
 
 def child_of(pid: int) -> int:
-    """The gateway's process; 0 if there is none."""
+    """Return the gateway's process; 0 if there is none."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             _, _, after = path.read_text().rpartition(")")
@@ -61,7 +61,7 @@ async def test_pages_come_back_when_their_process_is_killed_and_end_with_the_ref
             entries = page.locator(".entries li")
             await expect(entries).to_have_count(play.record.size)
             os.kill(first, signal.SIGKILL)
-            # Nobody is refused meanwhile: the referee keeps the socket.
+            # No request is refused meanwhile: the referee keeps the socket.
             async with httpx.AsyncClient(base_url=ready["web"], timeout=MOST_S) as other:
                 assert (await other.get("/")).status_code == 200
             second = child_of(process.pid)

@@ -27,7 +27,7 @@ def test_the_navigation_names_every_page_once() -> None:
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
-    """The address of the site, built as `make docs-site` does; a broken link ends that."""
+    """Yield the address of the site, built as `make docs-site` does; a broken link ends that."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.make_site"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -35,7 +35,7 @@ ILLEGAL = {
 
 @asynccontextmanager
 async def solver(page: Page, folder: Path, **config: Any) -> AsyncIterator[tuple[str, Client]]:
-    """The address of a gateway to a referee with a solver, and who has its organiser's token."""
+    """Yield the address of a gateway to a referee with a solver, and a caller with its organiser's token."""
     async with running(folder, **config) as (server, client):
         key = (await client.create()).verifier_key
         async with pages(server.address, key) as address:

@@ -1,4 +1,4 @@
-"""How a game stands, as pages tell it from signed entries: after every entry of every frozen log, as the log has it."""
+"""A game's standing, as pages get it from signed entries: after every entry of every frozen log, as the log has it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READ = """async ([log, positions, key]) => {
 
 
 def told(game: LoggedGame) -> dict[str, Any]:
-    """The same, from the referee's own replay."""
+    """Return the standing from the referee's own replay."""
     arbitration = game.arbitration
     found: dict[str, Any] = {
         "out": [[seat, ending.name.lower()] for seat, ending in arbitration.out.items()],

@@ -1,4 +1,4 @@
-"""What somebody can try against the gateway, or through it against a browser; docs/security.md has the list."""
+"""Attacks against the gateway, or through it against a browser; docs/security.md has the list."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _next = iter(range(1 << 24))
 
 
 def elsewhere() -> dict[str, str]:
-    """The header of somebody who has not asked yet."""
+    """Return the header of a new client."""
     number = next(_next)
     return {"X-Forwarded-For": f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"}
 
@@ -212,8 +212,8 @@ async def whatever(data: st.DataObject, site: Site) -> None:
         if answer.status_code < 400:
             assert answer.status_code in {200, 304}
             return
-        # 429: an address that was drawn is that of many. 401: what needs a token, which nobody draws. 409: no ruling
-        # is prepared on a game that is over.
+        # 429: an address that was drawn is that of many. 401: a call that needs a token, which is never drawn. 409:
+        # no ruling is prepared on a game that is over.
         assert answer.status_code in {400, 401, 404, 405, 409, 413, 415, 416, 429}, (method, answer.url)
         await answer.aread()
         if answer.status_code == 404 and answer.headers["content-type"].startswith("text/html"):
@@ -227,7 +227,7 @@ async def whatever(data: st.DataObject, site: Site) -> None:
 
 
 def poisoned(value: Any, text: str) -> Any:
-    """The same with every free text replaced."""
+    """Return the value with every free text replaced."""
     match value:
         case dict():
             free = {"outcome", "event_id", "message", "next_page"}
@@ -239,7 +239,7 @@ def poisoned(value: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("text", [HOSTILE[0], *(pytest.param(text, marks=pytest.mark.long) for text in HOSTILE[1:])])
 async def test_texts_of_games_are_texts(text: str, page: Page, site: Site) -> None:
-    """As a gateway that lies could send them, in all that is not signed."""
+    """A lying gateway could send them, in all that is not signed."""
 
     async def poison(route: Route) -> None:
         response = await route.fetch()

@@ -72,7 +72,7 @@ async def test_without_a_choice_the_newest_games_in_play_are_shown(club: Club, p
     for play in plays[1:]:
         await expect(card(page, play)).to_be_visible()
     await expect(card(page, plays[0])).to_have_count(0)
-    # What ends makes room for what begins.
+    # Games that end make room for those that begin.
     await plays[1].to_the_end()
     await expect(card(page, plays[1])).to_contain_text("The game was played to its end.")
     new = await kingdomino(club.client, 1)

@@ -36,7 +36,7 @@ async def test_a_page_follows_a_game(club: Club, page: Page) -> None:
     await expect(page.get_by_role("grid")).to_have_count(2)
     await play.steps(4)
     await expect(entries).to_have_count(play.record.size)
-    # Who looks at an earlier entry stays there, and has a link to it.
+    # A reader of an earlier entry stays there, and has a link to it.
     await page.get_by_role("button", name="One entry back").click()
     shown = play.record.size - 2
     await expect(page).to_have_url(f"{club.address}/g/{play.id}#e={shown}")
@@ -140,7 +140,7 @@ async def test_a_finished_game_has_its_result_and_its_file(rules: str, club: Clu
     order = sorted(range(3), key=lambda seat: result.places[seat])
     rows = [f"{result.places[seat]}\tSeat {seat}\t{result.scores[seat]}" for seat in order]
     assert (await page.locator(".result tbody").inner_text()).splitlines() == rows
-    # Nothing of it is told of an earlier entry.
+    # An earlier entry shows nothing of it.
     await page.get_by_role("button", name="One entry back").click()
     await page.get_by_role("button", name="One entry back").click()
     await expect(page.locator(".result")).to_be_empty()
@@ -284,7 +284,7 @@ async def test_a_page_goes_on_when_the_referee_was_killed(tmp_path: Path, page: 
                     await play.steps(3)
                     await expect(entries).to_have_count(play.record.size)
                     await expect(page.get_by_role("status")).to_have_text("Live.")
-                await page.goto("about:blank")  # an open page would complain that nobody is there
+                await page.goto("about:blank")  # an open page would complain of the missing server
     finally:
         await asyncio.to_thread(referee.stop)
 

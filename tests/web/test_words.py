@@ -31,7 +31,7 @@ from tests.log.verify_js import FACTS
 FILES = pages.static_files()
 WORDS = pages.said_by_pages(ENGLISH)
 CODE = {path: data.decode() for path, data in FILES.items() if path.endswith(".mjs") and not path.startswith("verify/")}
-"""Of the pages; the verifier's messages are those of the auditor."""
+"""The code of the pages; the verifier's messages are those of the auditor."""
 TEMPLATES = {path.name: path.read_text() for path in sorted((pages.FOLDER / "templates").iterdir())}
 
 
@@ -136,7 +136,7 @@ def test_every_key_that_pages_name_has_words() -> None:
 
 @pytest.mark.parametrize("name", ["watch", "wall", "home", "position", "seat", "verify", "event"])
 def test_a_page_holds_the_words_that_its_programs_say(name: str) -> None:
-    """Of all modules that it can load."""
+    """The words of all modules that it can load are there."""
     found, left = set[str](), [f"{name}.mjs"]
     while left:
         path = left.pop()
@@ -169,7 +169,7 @@ def test_keys_that_are_put_together_are_those_of_the_code() -> None:
 
 @pytest.mark.parametrize("language", languages("web"))
 def test_what_a_button_shows_is_in_what_it_is_called(language: str) -> None:
-    """Whole words of it (WCAG 2.5.3), so that who speaks to a machine can say what is seen."""
+    """Whole words of it (WCAG 2.5.3), so that people who speak to a machine can say what they see."""
     said = load("web", language)
     pairs = ("clear", "clear.board"), ("copy", "copy.link"), ("score", "score_all")
     for shown, called in ((said(f"position.{shown}"), said(f"position.{called}")) for shown, called in pairs):

@@ -1,4 +1,4 @@
-"""What stands between a page of a seat and its game: a way that breaks, a browser that forgets."""
+"""Obstacles between a page of a seat and its game: a way that breaks, a browser that forgets."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class Way:
             await route.fulfill(response=response)
 
     async def tried(self, times: int) -> None:
-        """Wait until so much was sent in all."""
+        """Wait until ``times`` bodies were sent in all."""
         await until(lambda: len(self.sent) >= times, "the same act again", every_s=0.01)
 
     @property
     def intents(self) -> set[bytes]:
-        """What was signed."""
+        """The signed intents."""
         return {pb.SubmitIntentRequest.FromString(body).intent for body in self.sent}
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ class Way:
 
 
 async def saved_by(page: Page) -> list[bytes]:
-    """What the page gives to be saved from now on."""
+    """Return a list of the files that the page saves from now on."""
     files: list[bytes] = []
 
     async def read(download: Download) -> None:
@@ -84,7 +84,7 @@ async def saved_by(page: Page) -> list[bytes]:
 
 @asynccontextmanager
 async def elsewhere(browser: Browser) -> AsyncIterator[Page]:
-    """A page of a browser that knows nothing."""
+    """Yield a page of a browser that knows nothing."""
     context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
     context.set_default_timeout(1000 * MOST_S)
     yield await context.new_page()
@@ -92,6 +92,6 @@ async def elsewhere(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def opened(club: Club, page: Page, **fields: Any) -> tuple[pb.CreateGameResponse, Hand]:
-    """A new game of two, and somebody with the link of seat 0."""
+    """Return a new game of two, and somebody with the link of seat 0."""
     made = await club.client.create(2, rules_id="kingdomino", **fields)
     return made, Hand.of(page, club.address, made)

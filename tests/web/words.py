@@ -1,4 +1,4 @@
-"""What `referee web` says of itself, and what its pages can say."""
+"""The output of `referee web`, and the possible words of its pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of enumerations by the part of their names that tells them apart."""
+"""Values of enumerations by the distinct part of their names."""
 
 from __future__ import annotations
 

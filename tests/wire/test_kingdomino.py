@@ -188,7 +188,7 @@ def test_enumerations_have_only_their_values(field: int) -> None:
 
 
 def changed(domino: int, **fields: Any) -> pb.Tables:
-    """The default table with other fields in one domino."""
+    """Return the default table with other fields in one domino."""
     message = pb.Tables.FromString(CODEC.encode_components())
     each: Any = message.dominoes[domino - 1]
     for name, value in fields.items():
@@ -281,7 +281,7 @@ def test_every_combination(seats: int) -> None:
 
 
 def test_there_are_as_many_combinations_as_the_rules_allow() -> None:
-    """Of 5 for frame and centre: 16 for the rest at 2 seats less those of both duel and wider offer, 8 at 3, 4 at 4."""
+    """Each of the 5 for frame and centre has: 16 at 2 seats less those of both duel and wider offer, 8 at 3, 4 at 4."""
     assert len(COMBINATIONS) == 5 * 2 * (12 + 8 + 4)
     assert all(CODEC.decode_options(CODEC.encode_options(chosen)) == chosen for _, chosen in COMBINATIONS)
 

@@ -177,7 +177,7 @@ def test_a_rule_of_solo_games_that_nobody_knows() -> None:
 
 
 def components(**changed: Any) -> bytes:
-    """The default's, but for what is changed."""
+    """Return the default's, but for what is changed."""
     message = pb.Tables.FromString(CODEC.encode_components(None))
     for name, value in changed.items():
         if isinstance(value, list):

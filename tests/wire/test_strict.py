@@ -32,7 +32,7 @@ CLASSES: list[type[Message]] = [
 
 
 def agree(message_class: type[Message], data: bytes) -> bool:
-    """Whether both accept; fails if they differ."""
+    """Return True if both accept; fails if they differ."""
     try:
         strict.walk(message_class, data)
         walker = True

@@ -1,6 +1,6 @@
-"""Runs a bot's own code in a process apart: that may end, print and leave processes behind as it likes.
+"""Runs a bot's own code in a separate process, which may end, print and leave processes behind as it likes.
 
-What the process tells comes in lines of JSON. With it ends whatever was started from it.
+The process reports in lines of JSON. All processes started from it end with it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from referee.process.lifetime import adopt_orphans, end_children, end_with, endi
 
 _LINE_BYTES: Final = 64 << 20
 _STOP_S: Final = 10.0
-"""For its way out, before it is killed."""
+"""The seconds for its way out, before it is killed."""
 _END: Final = "end"
 
 
 class EndedEarly(Exception):
-    """The process ended before it had told everything; the message says how."""
+    """The process ended before its last report; the message says how."""
 
 
 async def told_by(module: str, words: Sequence[str], stderr: IO[bytes] | None = None) -> AsyncGenerator[Any, None]:
@@ -36,7 +36,7 @@ async def told_by(module: str, words: Sequence[str], stderr: IO[bytes] | None = 
         [sys.executable, "-m", module, *words], stdout=PIPE, stderr=stderr, buffer_bytes=_LINE_BYTES
     )
     assert process.stdout is not None  # noqa: S101 - a pipe
-    # What is left of its group would keep its output open.
+    # The rest of its group would keep its output open.
     process.ended.add_done_callback(lambda _: process.signal_group())
     try:
         async for line in process.stdout:
@@ -51,9 +51,9 @@ async def told_by(module: str, words: Sequence[str], stderr: IO[bytes] | None = 
 
 @contextmanager
 def telling() -> Iterator[Callable[[Any], None]]:
-    """Make this the process that is apart, and end it: yield what tells the parent something.
+    """Make this the separate process, and end it: yield the function that reports to the parent.
 
-    What is printed goes to standard error. SIGTERM, which comes with the parent's end, too, ends everything at once.
+    Printed text goes to standard error. SIGTERM, which comes with the parent's end, too, ends everything at once.
     """
     with os.fdopen(own_output(), "w", encoding="ascii") as out:
         signal.signal(signal.SIGTERM, _leave)
@@ -72,7 +72,7 @@ def telling() -> Iterator[Callable[[Any], None]]:
             _leave()
         finally:
             end_children()
-        os._exit(0)  # a thread of the bot's may go on for ever
+        os._exit(0)  # a thread of the bot's may run for ever
 
 
 def _leave(*_: object) -> NoReturn:

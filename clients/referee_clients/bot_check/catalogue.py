@@ -40,7 +40,7 @@ _ASKED: Final = (
     Check("unknown-lines", "A program ignores lines and members that it does not know.", "exec-bots.md#the-lines"),
     Check("exits", "A program exits within 2 s of the end of its input.", "exec-bots.md#the-lines"),
 )  # fmt: skip
-"""Those that need no referee."""
+"""The checks that need no referee."""
 
 _PLAYED: Final = (
     Check("joins", "It takes its seat and opens its share of the deck.", "bots.md#on-the-network"),
@@ -60,7 +60,7 @@ _PLAYED: Final = (
     Check("same-bytes", "For one head it signs one act, and sends the same bytes again.", "bots.md#on-the-network"),
     Check("secrets", "Neither token nor key is in anything that it writes.", "security.md"),
 )  # fmt: skip
-"""Those that a referee of the check's own is needed for."""
+"""The checks that need a referee of their own."""
 
 CATALOGUE: Final = {check.id: check for check in (*_ASKED, *_PLAYED)}
 ASKED: Final = tuple(check.id for check in _ASKED)
@@ -75,7 +75,7 @@ class Wrong(Exception):
 
 
 class Status(Enum):
-    """How a check ended."""
+    """The ways in which a check can end."""
 
     PASSED = "passed"
     FAILED = "failed"

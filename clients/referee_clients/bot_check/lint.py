@@ -44,7 +44,7 @@ RULES: Final = {
 
 IMPORT_S: Final = 1.0
 START_S: Final = 2.0
-"""Until a program has answered for the first time."""
+"""The seconds until a program has answered for the first time."""
 _BEYOND: Final = {
     "gc": "finds every object of the process, other seats' among them",
     "ctypes": "reads memory",
@@ -60,7 +60,7 @@ _DECISIONS: Final = 24
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One thing that was found."""
+    """One finding."""
 
     id: str
     told: str
@@ -109,7 +109,7 @@ def _signatures(bot: Any) -> Iterator[Told]:
         except TypeError as error:
             yield Told("signature", f"{method}{inspect.signature(function)} cannot be called with {given}: {error}")
         except ValueError:
-            pass  # of what is not written in Python nothing is known
+            pass  # a function that is not written in Python has no known signature
 
 
 def _beyond(name: str) -> Iterator[Told]:

@@ -1,4 +1,4 @@
-"""The checks over gRPC: the bot plays, and goes on after faults of the network, of the referee and of its process."""
+"""The checks over gRPC: the bot plays, and continues after faults of the network, of the referee and of its process."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from referee_clients.sdk.errors import ClientError
 _CUTS: Final = 30
 """Messages from the referee that a stream breaks at: before every other one, else after it."""
 _MOST_ATTEMPTS: Final = 12
-"""In ``Patience.flood_s``; who waits as the page says makes some seven."""
+"""The most attempts in ``Patience.flood_s``; a client that waits as the page says makes some seven."""
 _NEWS_S: Final = 5.0
-"""For the opponent to hear that the game is over, on a slow machine: a bot that has heard it first has ended."""
+"""The seconds for the opponent to hear that the game is over, on a slow machine: a bot that has heard it first has
+ended."""
 _UNKNOWN: Final = b"\xc2\x3e\x07unheard\xc8\x3e\x01"
 """Two fields that no message has: 1000, bytes, and 1001, a number."""
 _LATE: Final = 8
@@ -347,7 +348,7 @@ class NetworkChecks:
 
     @staticmethod
     async def _is_ended_early(play: Play) -> bool:
-        """Return whether the game goes on without it: the opponent learns a little later that it is over."""
+        """Return whether the game continues without it: the opponent learns a little later that it is over."""
         if play.result is not None:
             await asyncio.wait((play.result,), timeout=_NEWS_S)
         return play.result is None or not play.result.done()
@@ -366,7 +367,7 @@ def _has(play: Play, size: int) -> bool:
 
 
 def _others_come_first(play: Play) -> Meddle:
-    """Hold its Join until the other seat has joined, and what it reveals until the other has revealed."""
+    """Hold its Join until the other seat has joined, and its Reveal until the other has revealed."""
 
     async def meddle(way: Way, data: bytes) -> Passed:
         asked = pb.PlayGameRequest.FromString(data) if way is Way.UP else pb.PlayGameRequest()

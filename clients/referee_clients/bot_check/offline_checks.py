@@ -23,16 +23,16 @@ from referee_clients.bots.bot import RESIGN, Protest, Table, TakeBack, begin, en
 from referee_clients.bots.program import END_S, Patience, Program, ProgramFailed
 
 _SHARE_S: Final = 4.0
-"""How long games and transcripts may take, each: a slow bot is asked in fewer positions."""
+"""The most seconds for games and for transcripts: a slow bot is asked in fewer positions."""
 
 
 class Hung(Wrong):
-    """It gave no answer in time: a bot that hangs once is not asked again."""
+    """The bot gave no answer in time: a bot that hangs once is not asked again."""
 
 
 @dataclass(slots=True)
 class OfflineChecks:
-    """The checks of one game. ``games``: random ones; ``p99_s``, ``limit_s``: what moves may take."""
+    """The checks of one game. ``games``: random ones; ``p99_s``, ``limit_s``: the limits for the time of moves."""
 
     subject: Subject
     rules_id: str
@@ -243,7 +243,7 @@ class _Seat:
         self._ask("end", end, self._bot, None)
 
     def _ask(self, name: str, question: Callable[..., Any], *given: Any) -> Any:
-        """Return the answer. Raise ``Wrong`` for what it raises, and ``Hung``."""
+        """Return the answer. Raise ``Wrong`` for an error of it, and ``Hung``."""
         answers: list[Any] = []
 
         def run() -> None:
@@ -283,7 +283,7 @@ class _Stranger(Program):
 
 
 class _Watched(Program):
-    """Knows whether it ended by itself."""
+    """A program that knows whether it ended on its own."""
 
     had_to_be_killed = False
 

@@ -33,13 +33,13 @@ class Position:
     where: str
     """The place, for a person who looks for it, such as ``game 3, move 40``."""
     events: Sequence[Any] = ()
-    """All that happened before it; empty if no game is known that comes to it."""
+    """All events before it; empty if no game is known that leads to it."""
 
 
 def random_game(
     rules_id: str, seats: int, seed: int, chosen: Callable[[Position], Any] = lambda _: None
 ) -> Iterator[Position]:
-    """Yield every decision of a game, which goes on from each as ``chosen`` says, or at random where that is None.
+    """Yield every decision of a game, which continues from each as ``chosen`` says, or at random where that is None.
 
     The state is the game's own, and so are the events: copy them to keep them.
     """
@@ -82,7 +82,7 @@ def rare(rules_id: str) -> Mapping[str, Callable[[], Sequence[Position]]]:
 
 
 def reached(rules_id: str) -> Mapping[str, Callable[[], Position]]:
-    """Return what gives a position of each kind that a game is known to come to, with the events before it."""
+    """Return the source of a position of each kind that a game is known to reach, with the events before it."""
     found: dict[str, Callable[[], Position]] = {
         check: partial(_first, positions) for check, positions in _RARE[rules_id].items()
     }
@@ -199,7 +199,8 @@ _COLLECTED: Final = 150
 
 
 def _collected() -> Position:
-    """Return one that a game comes to: a seat has taken all money that it could, and keeps its tiles in the reserve."""
+    """Return a position that a game reaches: a seat has taken all money that it could, and keeps its tiles in the
+    reserve."""
     seeds = range(_COLLECTED_SEED, _COLLECTED_SEED + 1)
     return _found("alhambra", seeds, lambda moves: len(moves) >= _COLLECTED, 1, _collects)[0]
 

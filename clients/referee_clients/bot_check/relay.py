@@ -27,13 +27,13 @@ class Relay:
 
     def __init__(self, target: str) -> None:
         self.parties: dict[str, Party] = {}
-        """By token."""
+        """The parties by token."""
         self._target = target
         self._server = grpc.aio.server(options=(("grpc.so_reuseport", 0), ("grpc.max_concurrent_streams", 1000)))
         self._channel: grpc.aio.Channel
 
     async def __aenter__(self) -> str:
-        # Who stands behind it is to see a referee that is back as soon as it is.
+        # Clients are to see a referee that is back as soon as it is.
         quick = [
             (f"grpc.{which}_reconnect_backoff_ms", ms) for which, ms in (("initial", 100), ("min", 100), ("max", 300))
         ]
@@ -122,7 +122,7 @@ class Relay:
     # --- calls beside it -----------------------------------------------------------------------------------
 
     async def _watch(self, data: bytes, context: Any) -> None:
-        """Break as streams of PlayGame do; what a bot that acts by SubmitIntent reads."""
+        """Break like streams of PlayGame do, which a bot that acts by SubmitIntent reads."""
         party, metadata = self._party(context)
         method: Any = self._channel.unary_stream(f"/{SERVICE}/WatchGame")
         call = method(data, metadata=metadata)
@@ -151,7 +151,7 @@ class Relay:
     # --- SubmitIntent --------------------------------------------------------------------------------------
 
     async def _submit(self, data: bytes, context: Any) -> bytes:
-        """One message up, one down. What comes down is not flipped: a refusal has no signature to notice it by."""
+        """Pass one message up, one down. The answer is not flipped: a refusal has no signature to notice it by."""
         party, metadata = self._party(context)
         call: Any = self._channel.unary_unary(f"/{SERVICE}/SubmitIntent")
         up = party.next(Way.UP)
@@ -206,7 +206,7 @@ async def _through(party: Party, way: Way, data: bytes, held: list[bytes]) -> As
 
 
 class Way(Enum):
-    """In which direction."""
+    """The direction of a message."""
 
     UP = "to the referee"
     DOWN = "to the client"
@@ -229,7 +229,7 @@ DAMAGE = frozenset({Fault.DROP, Fault.DUPLICATE, Fault.SWAP, Fault.FLIP})
 """Faults that no network below gRPC has: a client may think that the other side lies."""
 
 MOST_DAMAGE = 2
-"""In a row, while a client gets no further: it believes what comes three times."""
+"""The most damages in a row, while a client gets no further: it believes an error that comes three times."""
 
 Plan = Callable[[Way, int], Fault | None]
 """The fault of the nth message that way, from 0 on."""
@@ -246,14 +246,15 @@ class Stream:
 
     client: str
     resume: int | None
-    """The entry after which it was to go on; None: nothing came at all."""
+    """The entry after which it was to resume; None: no message came at all."""
     entries: list[bytes] = field(default_factory=list)
     seqs: list[int] = field(default_factory=list)
     """The newest entry so far, as each message gave it."""
 
 
 Meddle = Callable[[Way, bytes], Awaitable[tuple[tuple[bytes, ...], tuple[bytes, ...]]]]
-"""From a message of PlayGame, beside its fault, to the messages that go on, and those that go back to its sender.
+"""From a message of PlayGame, beside its fault, to the messages that are passed on, and those that go back to its
+sender.
 
 It may wait, and raise ``Broken``."""
 
@@ -268,7 +269,7 @@ class Ended(Broken):
 
 @dataclass(slots=True)
 class Party:
-    """One client's messages over all of its streams: how many there were, and what is to happen to them."""
+    """One client's messages over all of its streams: their number, and their planned faults."""
 
     name: str
     plan: Plan
@@ -278,15 +279,15 @@ class Party:
     counts: dict[Way, int] = field(default_factory=lambda: dict.fromkeys(Way, 0))
     suffered: list[tuple[Way, int, Fault]] = field(default_factory=list)
     damaged: int = 0
-    """In a row, while the client has got no further."""
+    """The damages in a row, while the client has got no further."""
     after_seq: int = -2
-    """How far it has got, as far as it has said."""
+    """The entry that the client says it has got to."""
     meddle: Meddle | None = None
     ends: bool = False
     """The stream ends, once, after what goes to the client now."""
 
     async def passed(self, way: Way, data: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-        """Return what goes on in place of a message, and what goes back. Raise ``Broken``."""
+        """Return the messages passed on in place of one, and those that go back. Raise ``Broken``."""
         return await self.meddle(way, data) if self.meddle is not None else ((data,), ())
 
     def next(self, way: Way) -> Fault | None:
@@ -302,7 +303,7 @@ class Party:
         return fault
 
     def flipped(self, data: bytes, way: Way) -> bytes:
-        """With one bit changed, always the same one for the same message."""
+        """Return the message with one bit changed, always the same one for the same message."""
         if not data:
             return b"\0"
         bit = random.Random(f"{self.name}/{way.name}/{self.counts[way]}").randrange(8 * len(data))

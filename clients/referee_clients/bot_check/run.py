@@ -25,7 +25,7 @@ class How:
     """Random games, as long as there is time for them."""
     p99_s: float = 1.0
     limit_s: float = 10.0
-    """For one answer of a bot that is asked."""
+    """The seconds for one answer of a bot that is asked."""
     wanted: Collection[str] = (*ASKED, *PLAYED)
 
 
@@ -47,8 +47,8 @@ def _played(subject: Subject, rules_id: str, how: How) -> list[str]:
 async def check(subject: Subject, rules_id: str, how: How) -> AsyncGenerator[Result, None]:
     """Check the bot in one game and yield each result when it is there.
 
-    First it is asked, with nothing beside it that takes time; then it is played against, in many games at once. Each in
-    a process apart. Raise ``ChildFailed``, and ``UnknownBot`` if somebody's own bot is not there or is broken.
+    First it is asked, with nothing beside it that takes time; then it is played against, in many games at once. Each
+    part has its own process. Raise ``ChildFailed``, and ``UnknownBot`` if a user's bot is not there or is broken.
     """
     asked, playing = _asked(subject, rules_id, how), _played(subject, rules_id, how)
     if asked or subject.is_own:  # this alone finds out that there is no such bot

@@ -49,18 +49,18 @@ OUTPUT_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a bot has, in seconds."""
+    """The time limits of a bot, in seconds."""
 
     game_s: float = 90.0
-    """For a whole game, breaks included."""
+    """The limit for a whole game, breaks included."""
     leave_s: float = 15.0
-    """From the end of the game until its process has ended."""
+    """The limit from the end of the game until its process has ended."""
     silence_s: float = 60.0
-    """For a game with a stream that falls silent."""
+    """The limit for a game with a stream that falls silent."""
     flood_s: float = 4.0
-    """How long nothing comes through, to count its attempts."""
+    """The time without any message, to count its attempts."""
     clock_s: float = 60.0
-    """On its clock at the beginning."""
+    """The time on its clock at the beginning."""
 
 
 class Seen:
@@ -183,7 +183,7 @@ class Play:
 
 
 class Referee:
-    """One in a process of its own, which is stopped with the children, and the relay before it."""
+    """One referee in a process of its own, which is stopped with the children, and the relay before it."""
 
     def __init__(self, children: Children, folder: Path) -> None:
         """``folder``: for its games; there is none of that name yet."""
@@ -228,7 +228,7 @@ class Scene:
     """Games of one bot at a referee. ``async with`` it: at the end every bot is stopped."""
 
     def __init__(self, subject: Subject, rules_id: str, referee: Referee, folder: Path) -> None:
-        """``folder``: for what the bots are given and write; it is there."""
+        """``folder``: for the bots' inputs and outputs; it exists."""
         self.plays: list[Play] = []
         self.referee = referee
         self._subject = subject
@@ -369,7 +369,7 @@ async def bring(
         for event in events:
             match state.pending()[0]:
                 case _ if isinstance(event, ForcedPass):
-                    pass  # the referee enters it by itself
+                    pass  # the referee enters it unasked
                 case Decision(seat):
                     move = codec.encode_move(event, components)
                     signed = intent.move(stage.place, Author(Role.SEAT, seat), keys[seat], move)

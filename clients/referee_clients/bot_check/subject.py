@@ -16,7 +16,7 @@ from referee_clients.bots.bot import MakeBot, UnknownBot
 from referee_clients.bots.program import PREFIX
 
 CLIENT: Final = "grpc:"
-"""Before the command of a bot that speaks gRPC itself."""
+"""The prefix of the command of a bot that speaks gRPC itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Subject:
 
     @property
     def is_own(self) -> bool:
-        """Return whether it is somebody's own in Python, whose code runs when it is imported."""
+        """Return whether it is a user's bot in Python, whose code runs when it is imported."""
         return ":" in self.name and not self.is_client and not self.is_program
 
     @property
@@ -58,7 +58,7 @@ def _filled(word: str, told: dict[str, str]) -> str:
 
 
 def named(name: str) -> Subject:
-    """``subject``, but somebody's own bot in Python is not imported before it is made. Raise ``UnknownBot``."""
+    """Return ``subject``, but do not import a user's bot in Python before it is made. Raise ``UnknownBot``."""
     own = Subject(name, partial(load, name, seed=1))
     return own if own.is_own else subject(name)
 

@@ -19,7 +19,7 @@ from referee_clients.bots.majorities import expected_points
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each thing counts, in points unless said otherwise."""
+    """The weights of things, in points unless said otherwise."""
 
     wall: float = 0.9
     """A side of wall, in each round to come: a little less than a point, as later tiles may have to break it."""
@@ -30,13 +30,13 @@ class Weights:
     money: float = 0.75
     """A unit of money, as long as there is much left to buy."""
     exact: float = 2.0
-    """To be able to pay any price of one currency to the unit: it makes further actions."""
+    """The ability to pay any price of one currency to the unit: it makes further actions."""
     able: float = 1.5
-    """To be able to pay any price of one currency at all."""
+    """The ability to pay any price of one currency at all."""
     next_exact: float = 0.35
     """Part of the worth of a market tile that could be paid exactly in the next turn; others may take it first."""
     next_over: float = 0.2
-    """The same as ``next_exact``, for a tile that could be paid, but not exactly."""
+    """Like ``next_exact``, for a tile that could be paid, but not exactly."""
     rival_exact: float = 0.35
     """Part of a market tile's worth to the next rival who can pay it exactly."""
     rival_over: float = 0.2
@@ -119,7 +119,7 @@ class Valuation:
     # The board
 
     def layout(self, layout: Layout) -> float:
-        """Return the worth of its wall, and of room for what is still to come."""
+        """Return the worth of its wall, and of room for the tiles still to come."""
         value = self._layouts.get(layout)
         if value is None:
             value = self._layouts[layout] = self.wall(layout) + self.room(layout)
@@ -241,7 +241,7 @@ CARDS_A_TURN = 1.04
 """Money cards that are turned over after such a turn."""
 
 _STEPS = 16
-"""Chances are rounded to sixteenths: near enough, and what was computed once is met again."""
+"""Round chances to sixteenths: near enough, and computed values are met again."""
 _MOST_GAINED = 4
 """Tiles of one type that a player is thought to gain at most until a scoring."""
 

@@ -12,7 +12,7 @@ from referee.log.v1.log_pb2 import Terms
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One thing that happened in a game, which everybody at the table has seen."""
+    """One event of a game, which everybody at the table has seen."""
 
     seq: int
     """The entry of the log; where there is no log, events are counted from 1."""
@@ -33,7 +33,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Where a bot has its seat."""
+    """The table at which a bot has its seat."""
 
     rules_id: str
     rules_version: int
@@ -44,7 +44,7 @@ class Table:
     components: Any
     """The components of the game: its tiles, dominoes or sheet."""
     game_id: str = ""
-    """In hexadecimal digits; empty where there is no log."""
+    """The id in hexadecimal digits; empty where there is no log."""
     left_ms: Callable[[], int | None] = lambda: None
     """The time that is left on the seat's clock now; None without one."""
     terms: Terms | None = None
@@ -52,19 +52,19 @@ class Table:
     since: Callable[[], Sequence[Happening]] = tuple
     """The events since the seat's last decision, oldest first; at first, since play began."""
     seed: int | None = None
-    """For a bot that chooses at random and wants the same game again; None outside matches."""
+    """The seed of a bot that chooses at random and wants the same game again; None outside matches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a game ended."""
+    """The end of a game."""
 
     ending: str
-    """Such as ``RULES`` or ``RESIGNED``."""
+    """The ending, such as ``RULES`` or ``RESIGNED``."""
     scores: tuple[int, ...]
-    """By seat; empty if the ending gives no points."""
+    """The scores by seat; empty if the ending gives no points."""
     places: tuple[int, ...]
-    """By seat, 1 is the winner; empty if there is no result."""
+    """The places by seat, 1 is the winner; empty if there is no result."""
 
 
 class Resign:
@@ -109,11 +109,11 @@ class Proposal:
 
 
 class Bot(Protocol):
-    """A player. The one method is all that an author has to write.
+    """A player. An author has to write only this one method.
 
     Three more are called where they are there: ``begin(table)``, with a ``Table``, before anything else;
-    ``end(ending)``, with an ``Ending``, when the seat is left for whatever reason, ``None`` if the game goes on; and
-    ``agrees(proposal)``, with a ``Proposal``, when another seat wants to take moves back: True consents. They are
+    ``end(ending)``, with an ``Ending``, when the seat is left for whatever reason, ``None`` if the game is not over;
+    and ``agrees(proposal)``, with a ``Proposal``, when another seat wants to take moves back: True consents. They are
     called one at a time for one game.
     """
 
@@ -130,7 +130,7 @@ MakeBot = Callable[[str], Bot]
 
 
 class UnknownBot(ValueError):
-    """No bot goes by this name: what was asked for, and what there is."""
+    """No bot has this name; the message has the name, and the existing ones."""
 
 
 class BrokenBot(UnknownBot):
@@ -167,7 +167,7 @@ class OwnClock:
     """
 
     took_s: float = 0.0
-    """For its last decision."""
+    """The seconds for its last decision."""
 
 
 def begin(bot: Bot, table: Table) -> None:

@@ -1,7 +1,7 @@
-"""A bot in Python in a process of its own: it can hang, leak, print or die, and the game goes on without it.
+"""A bot in Python in a process of its own: it can hang, leak, print or die, and the game continues without it.
 
 The process is a fork, so that it has all of the referee imported, and imports the bot itself: every game has a new one.
-It runs as whoever starts it; that is no sandbox. What it answers is read strictly, as bytes.
+It runs as the user who starts it; that is no sandbox. Its answers are read strictly, as bytes.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Forked:
     ) -> None:
         """``name``, ``rules_id``, ``seed``: as of ``load``, which is called in the other process."""
         self.patience_s: float | None = None
-        """How long it has for the next move; None: as long as it likes."""
+        """The seconds that it has for the next move; None: no limit."""
         self.asked_s = 0.0
-        """When it was asked last, by ``time.monotonic``: what is done to ask it takes nothing of its time."""
+        """The time when it was asked last, by ``time.monotonic``: the work of asking takes nothing of its time."""
         self._name, self._rules_id, self._seed = name, rules_id, seed
         self._memory_bytes = memory_mib << 20
         self._start_s = start_s
@@ -75,13 +75,13 @@ class Forked:
         self._table: Table | None = None
         self._is_ready = False
         self._hears = False
-        """Whether it asks what happened."""
+        """True if it asks for the story of the game."""
         self._told = bytearray()
         self._weighed_s = 0.0
 
     @property
     def told(self) -> str:
-        """The end of what it printed."""
+        """The end of its output."""
         return self._told.decode(errors="replace")
 
     def begin(self, table: Table) -> None:
@@ -254,7 +254,7 @@ class Forked:
 # --- what both processes have ----------------------------------------------------------------------------------
 
 _table_here: Table | None = None
-"""In the bot's process: where it sits."""
+"""The table of the bot, in its process."""
 
 
 def _pickled(asked: object, table: Table) -> bytes:
@@ -280,7 +280,7 @@ def _part_here(name: str) -> Any:
 
 
 def _in_words(since: Sequence[Happening]) -> tuple[Happening, ...]:
-    """Return the same for another process: with its words, not with what makes them."""
+    """Return the same events for another process: with their words, not with the functions that make them."""
     return tuple(replace(each, say=partial(str, each.text)) for each in since)
 
 
@@ -301,7 +301,7 @@ def _be_the_bot(
         code = _serve(kept, name, table)
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
-    except BaseException:  # noqa: BLE001 - it must not go on as the process that it was
+    except BaseException:  # noqa: BLE001 - it must not continue as the process that it was
         with suppress(Exception):
             traceback.print_exc()
     finally:

@@ -19,14 +19,14 @@ from referee_clients.bots.sampler import Sampler, over_others
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each thing counts."""
+    """The weights of things."""
 
     growth: float = 0.42
     """Part of the points that an area would gain if the squares that may be expected all came to it."""
     crowns: float = 0.5
-    """The same as ``growth``, for the crowns on them."""
+    """Like ``growth``, for the crowns on them."""
     preference: float = 1.3
-    """How much more of a terrain comes than chance brings, as dominoes are chosen."""
+    """The factor by which more of a terrain comes than chance brings, as dominoes are chosen."""
     border: float = 1.2
     """Squares that an area can gain for each empty cell beside it."""
     hole: float = 4.3
@@ -74,7 +74,7 @@ class Valuation:
         )
 
     def kingdom(self, kingdom: Kingdom) -> float:
-        """Return what the kingdom has, and what it may become."""
+        """Return the worth of the kingdom, and of its prospects."""
         weights = self._weights
         room = kingdom.room
         holes, odd = _lost(room)
@@ -185,7 +185,7 @@ class Turn:
         return self._state.domino_set.dominoes[number - 1]
 
     def worths(self, moves: Sequence[Move]) -> list[tuple[float, Move]]:
-        """Return the promising moves, each with what the kingdom is worth after the turn."""
+        """Return the promising moves, each with the worth of the kingdom after the turn."""
         choices = [move for move in moves if isinstance(move, ChooseDomino)]
         if choices:
             return [(self._with(self._kingdom, self._domino(move.domino)), move) for move in choices]
@@ -208,14 +208,14 @@ LINES = 1
 """Lines that are drawn in thought; it ends when all their dominoes are chosen."""
 
 QUICK = replace(WEIGHTS, fit=0.0)
-"""Without ``fit``, which takes more time than all the rest."""
+"""The weights without ``fit``, which takes more time than all the rest."""
 
 Laid = tuple[float, Kingdom, Move]
 """The worth of a kingdom with a domino at its best place, that kingdom, and the move that makes it."""
 
 
 class Thinking:
-    """Places dominoes as the builder does, and chooses them by what they added at the beginning of the thought."""
+    """Places dominoes as the builder does, and chooses them by their gain at the beginning of the thought."""
 
     most = 6
     futures = 100
@@ -227,7 +227,7 @@ class Thinking:
         self._last_line = state.lines + LINES
         self._laid: dict[tuple[Any, Any, int], Laid] = {}
         self._merits: dict[tuple[int, int], float] = {}
-        """By seat and domino."""
+        """The merits by seat and domino."""
 
     def candidates(self, legal_moves: Sequence[Move]) -> list[tuple[float, Move]]:
         """Return what the builder looks at."""

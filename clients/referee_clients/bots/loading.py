@@ -1,4 +1,4 @@
-"""Bots by their names: ours, somebody's own in Python, and programs."""
+"""Bots by their names: ours, users' own in Python, and programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def names(rules_id: str, *, slow: bool = True) -> tuple[str, ...]:
 
 
 def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
-    """Return one of our bots for this game by its name, or somebody's own as ``module:attribute`` or ``exec:COMMAND``.
+    """Return one of our bots for this game by its name, or a user's own as ``module:attribute`` or ``exec:COMMAND``.
 
     The attribute is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is
     imported, so it runs: name only code that you trust. Raise ``UnknownBot``, and ``UnknownRules`` for a game that
@@ -55,8 +55,8 @@ def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
 def maker(name: str, seed: int | None = None) -> MakeBot:
     """``load`` for a game that is not known yet.
 
-    Raise ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported. Of
-    those, a class is made anew for every game; an object or a function serves them all.
+    Raise ``UnknownBot`` at once for a name that no game has, and for a user's bot that cannot be imported. Of those, a
+    class is made anew for every game; an object or a function serves them all.
     """
     if ":" in name:
         make = _own(name)

@@ -1,6 +1,7 @@
 """A bot that is a program, in any language: it is asked in lines of JSON, and answers in them (docs/exec-bots.md).
 
-It runs as whoever starts it, in a process group of its own, which is killed when the game is over. That is no sandbox.
+It runs as the user who starts it, in a process group of its own, which is killed when the game is over. That is no
+sandbox.
 """
 
 from __future__ import annotations
@@ -28,39 +29,39 @@ from referee_clients.bots.bot import Ending, Proposal, Table, UnknownBot
 
 PREFIX: Final = "exec:"
 START_S: Final = 60.0
-"""From its start until it has said what it is."""
+"""The seconds from its start until its first answer."""
 END_S: Final = 2.0
-"""From the end of its input until it is killed."""
+"""The seconds from the end of its input until it is killed."""
 MEMORY_MIB: Final = 2048
 """Resident, of all its processes; measured where there is /proc, while an answer is awaited."""
 MOST_PROCESSES: Final = 256
-"""In its group, itself included; counted with the memory."""
+"""The most processes in its group, itself included; counted with the memory."""
 LINE_BYTES: Final = 64 << 10
-"""Of an answer."""
+"""The most bytes of an answer."""
 TOLD_BYTES: Final = 1 << 20
-"""Of its standard error that is passed on; the rest is read and dropped."""
+"""The most bytes of its standard error that are passed on; the rest is read and dropped."""
 _TAIL_BYTES: Final = 1000
 _LOOK_S: Final = 0.2
 _WEIGH_S: Final = 0.5
-"""Between two looks at what it takes, while it is asked."""
+"""The seconds between two looks at its use of memory, while it is asked."""
 _PASSED_ON: Final = frozenset({"PATH", "HOME", "USER", "LANG", "TMPDIR", "TZ"})
 
 
 class ProgramFailed(Exception):
-    """The program gave no answer that can be read; the message says what it did, and what was expected."""
+    """The program gave no answer that can be read; the message says what it did, and the expected answer."""
 
 
 class ProgramLate(ProgramFailed):
-    """It did not answer in time."""
+    """The program did not answer in time."""
 
 
 class ProgramIllegal(ProgramFailed):
-    """It answered a move that no position allows."""
+    """The program answered a move that no position allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long something may take, and until when; None: as long as it likes."""
+    """The time limit of a step, in seconds, and its end; None: no limit."""
 
     seconds: float | None
     until: float | None
@@ -75,7 +76,7 @@ class Program:
     """One game of a program, which is started when the game begins and ended with it."""
 
     kind: ClassVar = "bot"
-    """What messages call it."""
+    """Its name in messages."""
 
     def __init__(
         self,
@@ -92,9 +93,9 @@ class Program:
         Raise ``UnknownBot`` if there is no such program.
         """
         self.patience_s: float | None = None
-        """How long it has for the next move; None: as long as it likes."""
+        """The seconds that it has for the next move; None: no limit."""
         self.asked_s = 0.0
-        """When it was asked last, by ``time.monotonic``: what is done to ask it takes nothing of its time."""
+        """The time when it was asked last, by ``time.monotonic``: the work of asking takes nothing of its time."""
         self._name = name
         self._is_shown = is_shown
         self._ends_with_thread = ends_with_thread
@@ -159,7 +160,7 @@ class Program:
             process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
             process.wait(END_S)
-        # Whatever it has started goes with it.
+        # All that it has started ends with it.
         signal_group(process.pid)
         process.wait()
         assert process.stdout is not None  # noqa: S101 - a pipe
@@ -216,7 +217,8 @@ class Program:
             raise ProgramLate(f"{self._shown} did not read for {patience.seconds:.3g} s")
 
     def _written(self, process: subprocess.Popen[bytes], line: bytes, patience: Patience) -> bool:
-        """Return whether it has read so much by then. Raise ``ProgramFailed`` if it takes too much, and ``OSError``."""
+        """Return whether it has read the line by then. Raise ``ProgramFailed`` if it takes too much, and
+        ``OSError``."""
         assert process.stdin is not None  # noqa: S101 - a pipe
         while line:
             if not _is_ready(process.stdin, selectors.EVENT_WRITE, _LOOK_S):
@@ -224,7 +226,7 @@ class Program:
                     return False
                 self._weigh(process)
                 continue
-            # No more than a pipe takes at once: who does not read must not hold the game up.
+            # No more than a pipe takes at once: a program that does not read must not hold the game up.
             line = line[os.write(process.stdin.fileno(), line[: select.PIPE_BUF]) :]
         return True
 
@@ -249,7 +251,7 @@ class Program:
         return line
 
     def _read(self, seconds: float) -> None:
-        """Take what there is, after at most so long. Raise ``ProgramFailed`` if it has ended, or takes too much."""
+        """Take what there is, after at most ``seconds``. Raise ``ProgramFailed`` if it has ended, or takes too much."""
         process = self._running()
         assert process.stdout is not None  # noqa: S101 - a pipe
         if time.monotonic() > self._weighed_s + _WEIGH_S:

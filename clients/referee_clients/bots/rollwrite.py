@@ -23,7 +23,7 @@ BUILT_A_TURN = 0.95
 """Buildings of a player in one turn; measured in games of planners."""
 
 _STEPS = 24
-"""Chances are rounded: near enough, and what was computed once is met again."""
+"""Round chances: near enough, and computed values are met again."""
 
 _VALUES = range(1, FACES + 1)
 _LINES = (
@@ -36,14 +36,14 @@ class Outlook:
     """The rest of the game as a seat sees it."""
 
     def __init__(self, state: State, seat: int | None = None, *, to_move: bool = False) -> None:
-        """``seat``: None is the one on turn. ``to_move``: the turn that goes on now is still to come."""
+        """``seat``: None is the one on turn. ``to_move``: the present turn is still to come."""
         self._state = state
         self._seat = state.seat if seat is None else seat
         self.turns = state.rounds - state.round
         """Turns of each seat after this round."""
         self._counts = state.all_counts()
         self._chances = [
-            # Who sits after the seat on turn has a turn more.
+            # Seats after the seat on turn have a turn more.
             _rounded(
                 BUILT_A_TURN * (self.turns + (to_move if seat == state.seat else self._is_after(seat))),
                 CELLS - built.bit_count(),
@@ -59,7 +59,7 @@ class Outlook:
             }
             for type_ in range(len(TYPES))
         ]
-        """By type, the players who have its points already."""
+        """The players who have the points of a type already, by type."""
 
     def _is_after(self, seat: int) -> bool:
         """Return whether the seat has its turn of this round still to come."""
@@ -67,7 +67,7 @@ class Outlook:
         return (seat - state.start) % state.seats > (state.seat - state.start) % state.seats
 
     def gains(self) -> list[float]:
-        """Return for every cell, by its number, what a building there adds; 0 where there is one."""
+        """Return for every cell, by its number, the gain of a building there; 0 where there is one."""
         built = self._state.built[self._seat]
         more = [self._type(type_, 1) - self._type(type_, 0) for type_ in range(len(TYPES))]
         lines = [self._line(line, 1) - self._line(line, 0) for line in _LINES]
@@ -172,12 +172,12 @@ class Greedy:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """In points."""
+    """Weights in points."""
 
     to_spend: float = 0.6
     """The worth of a coin beyond its points at the end, as long as there are turns to spend it in."""
     turns: float = 6.0
-    """With this many turns to come there are enough of them."""
+    """The turns to come from which on there are enough of them."""
     handed_on: float = 0.1
     """Points lost with a pair of dice that the next seat can build with."""
 
@@ -186,7 +186,7 @@ WEIGHTS = Weights()
 
 
 class Planner:
-    """Begins the turn with the greatest gain: of buildings by their outlook, of coins by what they buy."""
+    """Begins the turn with the greatest gain: of buildings by their outlook, of coins by their purchases."""
 
     def __init__(self, weights: Weights = WEIGHTS) -> None:
         self._weights = weights
@@ -206,7 +206,7 @@ class Turn:
     """The gains that the seat on turn can choose from."""
 
     def __init__(self, state: State, weights: Weights, gains: Sequence[float]) -> None:
-        """``gains``: what a building adds, by its cell."""
+        """``gains``: the gain of a building, by its cell."""
         self._state = state
         self._weights = weights
         self._gains = gains
@@ -286,7 +286,7 @@ class Thinking:
         self._best_first = [sorted(range(CELLS), key=lambda cell: -gains[cell]) for gains in self._gains]
 
     def candidates(self, legal_moves: Sequence[Move]) -> list[tuple[float, Move]]:
-        """Return every move with what the planner finds in it."""
+        """Return every move with the planner's value of it."""
         turn = Turn(self._state, WEIGHTS, self._gains[self._state.seat])
         return [(turn.worth(move), move) for move in legal_moves]
 

@@ -18,9 +18,9 @@ class Thinking(Protocol):
     most: int
     """Moves that are played on."""
     futures: int
-    """How often one of them is played on, in all."""
+    """The number of futures in which moves are played on, in all."""
     prior: float
-    """How many futures the first estimate of a move counts as much as."""
+    """The number of futures as which the first estimate of a move counts."""
 
     def candidates(self, legal_moves: Sequence[Any]) -> list[tuple[float, Any]]:
         """Return the promising moves, each with a first estimate: points, of which only differences count."""
@@ -38,7 +38,7 @@ class Thinking(Protocol):
 class Sampler:
     """Halves the candidates until one is left: the fewer there are, the more futures each is played on in.
 
-    What is drawn follows from the position, so the same one is always answered by the same move.
+    The draws follow from the position, so the same one is always answered by the same move.
     """
 
     def __init__(self, think: Callable[[Any], Thinking]) -> None:
@@ -67,7 +67,7 @@ def _worth(estimated: tuple[float, Any]) -> float:
 
 
 def _lead(thinking: Thinking, observation: Any, move: Any, seed: int) -> float:
-    """Return the lead after the move and what follows in one future: each turn has its luck, whatever was done."""
+    """Return the lead after the move and one future: each turn has its luck, whatever was done."""
     state = observation.copy()
     state.apply(move)
     while not thinking.is_far(state):
@@ -84,5 +84,5 @@ def _lead(thinking: Thinking, observation: Any, move: Any, seed: int) -> float:
 
 
 def over_others(points: Sequence[float], seat: int) -> float:
-    """Return by how much the seat has more than the others in the mean; alone, what it has."""
+    """Return the seat's mean lead over the others; alone, its own value."""
     return points[seat] - (sum(points) - points[seat]) / max(1, len(points) - 1)

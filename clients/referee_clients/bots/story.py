@@ -1,4 +1,4 @@
-"""The story of a game since a seat's last decision, as its bot is told. The module knows no network."""
+"""The story of a game since a seat's last decision, for its bot. The module knows no network."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Story:
         self._since: list[Happening] = []
 
     def add(self, happened: Happened) -> None:
-        """Go on with what an entry made of the game; what is no news for a bot is left out."""
+        """Continue with the effect of an entry on the game; events that are no news for a bot are left out."""
         event = happened.event
         if happened.seat == self._seat and isinstance(event, Moved | StoodIn):
             self._since.clear()
@@ -50,5 +50,5 @@ def moved(seat: int, move: Any) -> Moved:
 
 
 def _kind(event: Event) -> str | None:
-    """Return the word for it; None: a bot is not told of it."""
+    """Return the word for it; None: a bot does not hear of it."""
     return _KINDS.get(type(event)) or getattr(event, "name", None)

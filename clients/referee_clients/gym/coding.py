@@ -52,7 +52,7 @@ class Canonical:
 
 
 class View(Protocol):
-    """How a seat sees a position: every seat is at the same place of it, the observer first."""
+    """A seat's view of a position: every seat is at the same place of it, the observer first."""
 
     planes: Sequence[str]
     """Names of the planes; those of one seat after those of the other, from the observer on."""

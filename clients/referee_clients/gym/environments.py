@@ -1,6 +1,6 @@
 """The environments: each game for PettingZoo, one agent after the other, and for Gymnasium, one seat against bots.
 
-Chance happens by itself; a seat's decision is a numbered action.
+Chance needs no action; a seat's decision is a numbered action.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Play:
         self.moves: tuple[Any, ...] = ()
         """Legal moves of the seat on turn."""
         self.mask: Mask = np.zeros(self.actions.size, np.int8)
-        """Which actions are legal for the seat on turn."""
+        """The actions that are legal for the seat on turn."""
         self.over: Over | None = None
         self._out: dict[int, Ending] = {}
         self._told = Told(())
@@ -103,7 +103,7 @@ class Play:
         return seated(bot, self._rules, seat, self.state)
 
     def begin(self, seed: int, bots: Sequence[Seat] = ()) -> None:
-        """Deal a new game, the same for the same seed. ``bots``: those who are told what happens."""
+        """Deal a new game, the same for the same seed. ``bots``: the bots that hear of the events."""
         self.state = self._rules.new(self.seats, self._options, None)
         self._out, self._told = {}, Told(bots)
         self._dealer = self._rules.dealer(self.seats, self._options, None, SeededStream(seed))
@@ -115,13 +115,13 @@ class Play:
         return None if self.over is not None else self.state.seat
 
     def act(self, action: int) -> None:
-        """Make the move and go on to the next decision. Raise ``IllegalAction``."""
+        """Make the move and continue to the next decision. Raise ``IllegalAction``."""
         if not 0 <= action < self.actions.size or not self.mask[action]:
             raise IllegalAction(f"action {action} is not legal here; expected one that the action mask allows")
         self.make(self.actions.move(self.state, self.moves, action))
 
     def make(self, move: Any) -> None:
-        """Make a legal move and go on to the next decision."""
+        """Make a legal move and continue to the next decision."""
         self._told.happens(self.state, moved(self.state.seat, move), self.state.seat)
         self._go_on()
 
@@ -283,7 +283,7 @@ class SoloEnv(gymnasium.Env[dict[str, Any], SupportsInt]):
         illegal: Illegal = "raise",
     ) -> None:
         """``opponents``: bots by name, or ``module:attribute``; ``seat``: None: another one at random in every game;
-        ``illegal``: what an action does that the mask forbids: ``lose`` ends the game with a reward of -1.
+        ``illegal``: the effect of an action that the mask forbids: ``lose`` ends the game with a reward of -1.
 
         Raise ``UnknownRules``, ``UnknownBot``, ``SetupError``, ``ValueError``.
         """

@@ -18,7 +18,7 @@ SIDE: Final = 2 * REACH + 1
 """Cells along a side of the square around the castle in which every kingdom of 7 by 7 lies."""
 _FRAME: Final = 7
 _STEPS: Final = ((0, -1), (1, 0), (0, 1), (-1, 0))
-"""From the left half to the right one: north, east, south, west."""
+"""The steps from the left half to the right one: north, east, south, west."""
 _CASTLE: Final = 0
 _CHOOSE: Final = _CASTLE + _FRAME * _FRAME
 _DISCARD: Final = _CHOOSE + COUNT
@@ -26,7 +26,7 @@ _PLACE: Final = _DISCARD + 1
 
 
 class Fixed:
-    """The same number for the same move in every position.
+    """A numbering with one number for a move in every position.
 
     0 to 48: the castle at column c, row r is 7r + c. 49 to 96: choose domino n, 48 + n. 97: discard. From 98 on: the
     left half at (x, y), the right one north, east, south or west (0 to 3) of it: 98 + 4(13(y + 6) + x + 6) + side.

@@ -25,7 +25,7 @@ _CHANGE: Final = _END + 1
 
 
 class Fixed:
-    """The same number for the same move in every position.
+    """A numbering with one number for a move in every position.
 
     0 to 35: build with blue b and yellow y, 6(b - 1) + y - 1. 36 to 71: keep that pair. 72: coins. 73: a second
     building. 74: none. From 75 on: change the dice; the 21 pairs of values, ascending, for blue times 21, then for

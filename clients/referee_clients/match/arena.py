@@ -32,7 +32,7 @@ from referee_clients.match import IllegalMove, Outcome, play_game
 
 _COMMAND: Final = "arena"
 GAME: Final = "game"
-"""In a line: the name of a game."""
+"""The key of the game's name in a line."""
 _NO_LIMIT_S: Final = 1e7
 
 
@@ -95,12 +95,12 @@ def groups(bots: Sequence[str], seats: int) -> Iterator[tuple[str, ...]]:
 
 
 Task = tuple[str, tuple[str, ...], int, int]
-"""Which rules, who plays, the seed, and the number of the game."""
+"""The rules, the players, the seed, and the number of the game."""
 
 
 def play(task: Task) -> Line:
-    """Return the result of one game of a group: its number gives the deal and who sits where. Scores and the like are
-    by entrant, not by seat.
+    """Return the result of one game of a group: its number gives the deal and the seats. Scores and the like are by
+    entrant, not by seat.
     """
     game, group, seed, number = task
     seats = len(group)
@@ -133,7 +133,7 @@ class Terms:
     game: str
     bots: tuple[str, ...]
     games: int
-    """For each group; as many more are played as make all deals whole."""
+    """The number for each group; as many more are played as make all deals whole."""
     seats: int
     seed: int
 
@@ -169,7 +169,7 @@ def tournament(
 def played(
     terms: Terms, processes: int, shard: Shard | None = None, resume: Path | None = None, *, on: str | None = None
 ) -> dict[str, Line]:
-    """Return the line of every game of a shard, in order; what ``resume`` has is not played again.
+    """Return the line of every game of a shard, in order; games in ``resume`` are not played again.
 
     Raise ``IllegalMove``, ``BulkError``.
     """
@@ -227,7 +227,7 @@ def grouped(lines: Iterable[Line]) -> list[Group]:
 
 
 def table(found: Sequence[Group], terms: Terms, seconds: float | None = None) -> Table:
-    """Return the results for people; fits into 80 columns. ``seconds``: what it took, if all was played now."""
+    """Return the results for people; fits into 80 columns. ``seconds``: its duration, if all was played now."""
     games = sum(len(group.outcomes) for group in found)
     pace = f", {games / max(1e-9, seconds):.1f} games/s" if seconds is not None else ""
     seats = terms.seats

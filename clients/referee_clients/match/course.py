@@ -24,12 +24,12 @@ from referee_clients.match.sprt import Sprt, Trial, Verdict
 from referee_clients.match.worker import Match, Played, Task
 
 MOST_FAULTS: Final = 10
-"""In a row; then a bot is out."""
+"""The most faults in a row; then a bot is out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All that decides how a match goes. Two of the same are the same match."""
+    """All settings that decide the course of a match. Two of the same are the same match."""
 
     match: Match
     seats: int
@@ -41,7 +41,7 @@ class Config:
 
     @property
     def blocks(self) -> int:
-        """How many blocks the games make, the last one whole."""
+        """The number of blocks that the games make, the last one whole."""
         wanted = -(-self.games // self.seats)
         if self.schedule is Kind.SWISS:
             tables = max(1, len(self.match.bots) // self.seats)
@@ -74,7 +74,7 @@ class Config:
 
 
 class Course:
-    """Where a match is."""
+    """The state of a match."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -83,14 +83,14 @@ class Course:
         self.test = None if config.sprt is None else Trial(config.sprt)
         self.verdict = Verdict.UNDECIDED
         self.games: list[Game] = []
-        """Those that are over, in their order."""
+        """The games that are over, in their order."""
         self._ahead: deque[Task] = deque()
         self._coming = self._tasks()
         self._faults: Counter[int] = Counter()
         self._block: list[Game] = []
         self._shares: Counter[int] = Counter()
         self._is_waiting = False
-        """For all games of a round, before the next one can be paired."""
+        """True while all games of a round have to end before the next one can be paired."""
 
     def ahead(self, most: int) -> list[Task]:
         """Return the next games as far as they are known now; none: the match is over, if none is being played."""
@@ -148,7 +148,7 @@ class Course:
     # --- the schedule -------------------------------------------------------------------------------------------
 
     def _tasks(self) -> Iterator[Task | None]:
-        """Yield the games; None: what comes next depends on how those before it end."""
+        """Yield the games; None: the next ones depend on how those before them end."""
         block = 0
         for group in self._groups():
             if group is None:
@@ -181,7 +181,7 @@ AHEAD: Final = "ahead"
 """Folder for logs of games that may yet count. It is there only while the match is played."""
 MOST_FAULT_FILES: Final = 1_000
 _AHEAD: Final = 4
-"""For each game that a worker can have, this number may be over before one that counts earlier."""
+"""The number of games, for each that a worker can have, that may be over before one that counts earlier."""
 _LOOK_S: Final = 0.5
 
 
@@ -205,9 +205,9 @@ def play(
     on_look: Callable[[], None] = lambda: None,
     stop_on_fault: bool = False,
 ) -> Game | None:
-    """Play what is missing. Raise ``OSError`` if the journal cannot be written, ``WorkerDied``.
+    """Play the missing games. Raise ``OSError`` if the journal cannot be written, ``WorkerDied``.
 
-    ``on_game`` is told of each game that counts, when it is on disk; ``on_look`` is called at least twice a second.
+    ``on_game`` is called with each game that counts, when it is on disk; ``on_look`` is called at least twice a second.
     ``stop_on_fault``: no game counts after the first in which a bot fails; return that game.
     """
     if not course.ahead(1):

@@ -25,7 +25,7 @@ from referee_clients.bots.program import ProgramFailed, ProgramIllegal, ProgramL
 from referee_clients.bots.story import Story, moved
 
 FAULTS: Final = frozenset({Ending.CRASHED, Ending.FLAG, Ending.ILLEGAL_MOVES})
-"""How a seat loses by the fault of its bot; to resign is none."""
+"""The endings in which a seat loses by the fault of its bot; to resign is none."""
 _PER_OCTAVE: Final = 4
 
 Act = int | str
@@ -35,36 +35,36 @@ another legal move, or ``!`` and how it lost, such as ``!CRASHED``. A seat that 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of a bot after which the game cannot go on."""
+    """A fault of a bot after which the game cannot continue."""
 
     seat: int
     ending: Ending
     """``CRASHED``, ``FLAG`` or ``ILLEGAL_MOVES``."""
     why: str
     state: Any = field(compare=False, repr=False, default=None)
-    """Where it happened."""
+    """The position of the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a game ended, and what it took."""
+    """The end of a game, and its cost."""
 
     scores: tuple[int, ...]
     places: tuple[int, ...]
     turns: int
     decisions: tuple[int, ...]
-    """Per seat."""
+    """The number of decisions per seat."""
     thought_s: tuple[float, ...]
-    """Per seat: processor time spent choosing; what else the machine does does not count."""
+    """Per seat: processor time spent choosing; the machine's other work does not count."""
     ending: Ending = Ending.RULES
     out: Mapping[int, Ending] = field(default_factory=dict)
     """Seats that lost before the end and how, in that order."""
     acts: tuple[Act, ...] = ()
-    """All that seats did. With the deal they are the game."""
+    """All acts of seats. With the deal they are the game."""
     position: str = ""
     """Digest of the last position, in hexadecimal digits."""
     times: tuple[Mapping[int, int], ...] = field(default=(), compare=False)
-    """Per seat: how many decisions took so long, by ``bucket``."""
+    """Per seat: the number of decisions in each ``bucket`` of time."""
 
 
 def bucket(microseconds: float) -> int:
@@ -113,7 +113,7 @@ def play_game(
     ``SetupError``.
 
     ``options``: of the game; ``None``: its defaults. For a seat that resigns the stand-in plays on (TBL-2).
-    ``on_fault``: is told of a bot that fails, which then loses while the stand-in plays on; without it nothing goes on.
+    ``on_fault``: is called when a bot fails, which then loses while the stand-in plays on; without it the game ends.
     """
     game = registry.get(rules_id)
     state = game.new(len(bots), options, None)
@@ -238,7 +238,7 @@ class Seat:
     thought_s: float = 0.0
     times: Counter[int] = field(default_factory=Counter)
     failed: Failed | None = None
-    """Before its first move: it counts when the seat has to decide."""
+    """The failure before its first move: it counts when the seat has to decide."""
 
     def begin(self, *, is_strict: bool) -> None:
         """Tell the bot where it sits. Raise ``IllegalMove`` if it fails, unless that is to count later."""
@@ -285,7 +285,7 @@ class Seat:
             self.thought_s += time.thread_time() - began
 
     def leave(self, result: Result | None, *, is_strict: bool) -> None:
-        """Tell the bot how the game ended; None: it goes on. Raise ``IllegalMove`` if it fails and that counts."""
+        """Tell the bot how the game ended; None: it is not over. Raise ``IllegalMove`` if it fails and that counts."""
         ending = Ended(result.ending.name, result.scores, result.places) if result is not None else None
         try:
             self.ask(partial(end, self.bot, ending))

@@ -28,7 +28,7 @@ _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class JournalError(ValueError):
-    """The journal cannot be used: what is wrong, where, and what was expected."""
+    """The journal cannot be used; the message has the fault, its place, and the expected text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Game:
     acts: tuple[Act, ...]
     position: str
     times: tuple[Mapping[int, int], ...] = field(compare=False)
-    """By seat, how many decisions took so long, by ``bucket``."""
+    """Per seat: the number of decisions in each ``bucket`` of time."""
 
     @classmethod
     def of(cls, task: Task, outcome: Outcome) -> Game:
@@ -100,7 +100,7 @@ class Game:
 
 
 def line(told: Mapping[str, Any]) -> bytes:
-    """Return a line of the journal: an object whose last member is the CRC-32 of what comes before it."""
+    """Return a line of the journal: an object whose last member is the CRC-32 of the text before it."""
     body = _ENCODE(told)[:-1]
     return f'{body},"crc":"{zlib.crc32(body.encode()):08x}"}}\n'.encode()
 
@@ -126,7 +126,7 @@ class Journal:
         self.path = path
         self.config = config
         self.games = tuple(games)
-        """Those that were there when it was opened."""
+        """The games that were there when it was opened."""
         self._stream = path.open("ab")
 
     @classmethod

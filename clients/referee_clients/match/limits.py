@@ -19,11 +19,11 @@ class Limits:
     """The time and memory that a bot may take in a game."""
 
     move_s: float = 60.0
-    """For one decision, by the clock on the wall."""
+    """The seconds for one decision, by the clock on the wall."""
     game_s: float = 600.0
-    """For all its decisions of a game."""
+    """The seconds for all its decisions of a game."""
     start_s: float = START_S
-    """Until it says what it is, or is imported."""
+    """The seconds until it names itself, or is imported."""
     memory_mib: int = MEMORY_MIB
 
     def to_json(self) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Process(Protocol):
 
 
 class Limited(OwnClock):
-    """A bot in a process of its own, with so much time."""
+    """A bot in a process of its own, with limited time."""
 
     def __init__(self, name: str, rules_id: str, seed: int, limits: Limits) -> None:
         """``name``: as of ``bots.load``. Raise ``UnknownBot`` if it is a program that is not there."""
@@ -61,7 +61,7 @@ class Limited(OwnClock):
         self._limits = limits
         self._spent_s = 0.0
         self._until_s: float | None = None
-        """When the decision has to be made, while there is one."""
+        """The time by which the decision has to be made, while there is one."""
 
     def begin(self, table: Table) -> None:
         """Start it, and do not wait."""

@@ -1,4 +1,4 @@
-"""Worker processes that play the games of a match: what is ready is taken, and one that dies is replaced."""
+"""Worker processes that play the games of a match: finished games are taken, and a worker that dies is replaced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.process.lifetime import ending
 from referee_clients.match.worker import Match, Played, Task, of_json
 
 _MOST_DEATHS: Final = 2
-"""Of workers, with the same game: then it is the game."""
+"""The most workers that may die in the same game: then the game is the cause."""
 _WITH_EACH: Final = 2
 """Games that a worker has: one that it plays, and one that waits, so that it never does."""
 _LEAVE_S: Final = 5.0
@@ -43,7 +43,7 @@ class _Worker:
         os.set_blocking(self.replies.fileno(), False)
         self._read = bytearray()
         self.is_garbled = False
-        """Whether it wrote anything but games: it runs foreign code."""
+        """True if it wrote anything but games: it runs foreign code."""
         self.tasks: deque[Task] = deque()
         # Modules are found as here before the match is unpickled, which imports some.
         self._send(pickle.dumps((list(sys.path), os.getpid(), pickle.dumps((match, keep)))))
@@ -59,7 +59,7 @@ class _Worker:
             self._requests.flush()
 
     def take(self) -> list[Played]:
-        """Return the games that it has told of. Raise ``EOFError`` when nothing more can come."""
+        """Return the games that it has reported. Raise ``EOFError`` when nothing more can come."""
         found: list[Played] = []
         is_over = False
         while not is_over:
@@ -99,7 +99,7 @@ class _Worker:
         return payload
 
     def death(self) -> str:
-        """Return how it ended, or had to be ended, twice, and what helps."""
+        """Return how it ended, or had to be ended, twice, and the remedy."""
         if self.is_garbled:
             return "a bot wrote to a pipe of the match, twice; play without --in-process, in a process of its own"
         try:
@@ -122,7 +122,7 @@ class _Worker:
 
 
 class Pool:
-    """So many workers."""
+    """A number of workers."""
 
     def __init__(self, match: Match, processes: int, keep: Keep = None) -> None:
         self._match, self._keep = match, keep
@@ -138,7 +138,7 @@ class Pool:
     def of(cls, match: Match, processes: int, keep: Keep = None) -> Iterator[Pool]:
         """Start workers, and end them with all that bots have started.
 
-        ``keep``: what a worker does with a game before it tells of it; it is sent to the workers.
+        ``keep``: a worker's function for a game before it reports it; it is sent to the workers.
         """
         pool = cls(match, processes, keep)
         try:
@@ -149,7 +149,7 @@ class Pool:
 
     @property
     def most(self) -> int:
-        """How many games can be given out at one time."""
+        """The most games that can be given out at one time."""
         return len(self._workers) * _WITH_EACH
 
     def give(self, tasks: Sequence[Task]) -> int:
@@ -167,7 +167,8 @@ class Pool:
         return given
 
     def take(self, seconds: float) -> list[Played]:
-        """Return what is done, after at most so long; games of which nothing more comes are in ``failed``."""
+        """Return the games that are done, after at most ``seconds``; games without any more results are in
+        ``failed``."""
         found: list[Played] = []
         with selectors.DefaultSelector() as selector:
             for worker in self._workers:

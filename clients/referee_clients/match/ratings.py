@@ -18,7 +18,7 @@ from typing import Final
 SCALE: Final = 400 / math.log(10)
 """Points of rating to each unit of a strength's logarithm: 400 more is ten times as strong."""
 GHOST: Final = 1.0
-"""How many draws each bot has, beside its games, with one of strength 1: so that no bot is infinitely strong."""
+"""The number of draws of each bot, beside its games, with one of strength 1: so that no bot is infinitely strong."""
 CLOSE: Final = 1e-12
 """The last step, of strengths' logarithms."""
 _NEAR: Final = 1e-3
@@ -30,7 +30,7 @@ Stage = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """A game, as far as ratings go: who had which place."""
+    """A game, as far as ratings go: the place of each bot."""
 
     bots: tuple[int, ...]
     places: tuple[int, ...]
@@ -62,7 +62,7 @@ def _stages(placing: Placing) -> Iterator[tuple[Stage, Sequence[int], float]]:
         tied = [bot for _, bot in group]
         for size in range(len(tied), 0, -1):
             if not below and size == 1:
-                continue  # the last has nobody to be before
+                continue  # the last is before no other
             # In all orders of those who share a place, each part of them is as often what is left.
             parts = list(combinations(tied, size))
             for part in parts:

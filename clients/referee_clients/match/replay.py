@@ -49,10 +49,10 @@ _FAULT_RULE: Final = "TBL-34"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that happened."""
+    """One event."""
 
     state: Any
-    """Before it."""
+    """The state before it."""
     seat: int | None
     """The seat whose bot decided; None: none did."""
     event: Any
@@ -117,7 +117,7 @@ class Keys:
         """Read them, or make them."""
         path = folder / _KEY
         if not path.exists():
-            # As a whole or not at all, and once: several workers may come here together.
+            # Written whole or not at all, and once: several workers may come here together.
             made = folder / f"{_KEY}.{os.getpid()}"
             PrivateKey.generate().save(made)
             with suppress(FileExistsError):
@@ -230,7 +230,7 @@ def keep(folder: Path, match: Match, game: Game, keys: Keys) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Logs:
-    """Which games' logs are kept."""
+    """The games whose logs are kept."""
 
     sample: int | None = 0
     """Their number; None: all."""

@@ -30,7 +30,7 @@ _POINTS: Final = 60
 
 
 class Kind(StrEnum):
-    """Which groups there are."""
+    """The kinds of groups."""
 
     TABLES = "tables"
     """Every pair of bots meets about equally often, however many there are."""
@@ -69,7 +69,7 @@ def groups(kind: Kind, bots: int, seats: int, seed: int) -> Iterator[Group]:
 
 
 class _Counted:
-    """How often bots sat at a table, and with whom."""
+    """The number of times that bots, and pairs of bots, sat at a table."""
 
     def __init__(self, bots: int, rng: random.Random) -> None:
         self._rng = rng
@@ -84,7 +84,7 @@ class _Counted:
                 sum(self._sat[bot] ** 2 for bot in group),
                 sum(self._met[each] ** 2 for each in combinations(group, 2)),
             )
-            # Squares of what was, over those who would have one more: least where counts are least.
+            # Squares of the counts, over those who would have one more: least where counts are least.
             key: tuple[float, float] = (cost[0] + cost[1], cost[1])
             if key < least:
                 best, least = [at], key
@@ -128,7 +128,7 @@ class Rounds:
         self._again: frozenset[tuple[int, int]] = frozenset()
 
     def next(self, shares: Mapping[int, float], out: Sequence[int] = ()) -> list[Group]:
-        """Return the groups of the next round. ``shares``: points so far by bot; ``out``: who plays no more."""
+        """Return the groups of the next round. ``shares``: points so far by bot; ``out``: bots that play no more."""
         points = {bot + 1: round(_POINTS * shares.get(bot, 0.0)) for bot in range(self._bots) if bot not in out}
         standing = tuple(sorted(points, key=lambda player: (-points[player], player)))
         if len(standing) < self._seats:
@@ -178,7 +178,7 @@ def first_share(game: Game, seat: int) -> float:
 
 
 def _placing(game: Game, seat: int) -> float:
-    """Return 1 for first and alone, 0 for last and alone, and what is between; shared places are their mean."""
+    """Return 1 for first and alone, 0 for last and alone, and values between; shared places are their mean."""
     place = game.places[seat] + (game.places.count(game.places[seat]) - 1) / 2
     return (len(game.places) - place) / (len(game.places) - 1)
 
@@ -233,7 +233,7 @@ def sample(measure: Measure, block: Block, bot: int) -> float:
 
 
 def whole(measure: Measure, block: Block) -> float:
-    """Return how large a sample is that is large: twice as many first places as even, a seat's mean points, always
+    """Return the size of a large sample: twice as many first places as even, a seat's mean points, always
     first.
     """
     match measure:

@@ -1,4 +1,4 @@
-"""A sequential test: is the first bot better than the others at its table by so much, or not (Wald's SPRT)?
+"""A sequential test: is the first bot better than the others at its table by a given amount (Wald's SPRT)?
 
 A sample is one block: the bot's share of first places in it, or its points or places against the others'. The
 likelihood of the samples under a hypothesis is that of the best distribution over the values seen that has the mean it
@@ -33,7 +33,7 @@ class Measure(StrEnum):
     POINTS = "points"
     """A game, more than the mean of the others at the table."""
     PLACING = "placing"
-    """From 0%, always last, to 100%, always first; more than the 50% that are even."""
+    """Shares from 0%, always last, to 100%, always first; more than the 50% that are even."""
 
 
 class Verdict(StrEnum):
@@ -93,7 +93,7 @@ class Trial:
         self.samples = 0
 
     def add(self, sample: float, whole: float) -> None:
-        """Take one more block: how much more than even the first bot has, and what would be much (``units.whole``)."""
+        """Take one more block: how much more than even the first bot has, and a large sample (``schedule.whole``)."""
         self._seen[sample] += 1
         self.samples += 1
         self._wholes += whole

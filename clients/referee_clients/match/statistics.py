@@ -63,12 +63,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """How often one bot was placed before another; a shared place is half."""
+    """The number of times that one bot was placed before another; a shared place is half."""
 
     games: float
     before: float
     expected: float
-    """By the ratings."""
+    """The number expected by the ratings."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from referee_clients.match.limits import Limited, Limits
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What every game of a match has in common."""
+    """The common settings of all games of a match."""
 
     game: str
     bots: tuple[str, ...]
@@ -40,22 +40,22 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One game: which deal, and who sits where."""
+    """One game: its deal, and the bot of each seat."""
 
     block: int
     rotation: int
     seats: tuple[int, ...]
-    """By seat, the number of the bot."""
+    """The number of the bot, by seat."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault, and what helps its author."""
+    """A fault, and the remedy for its author."""
 
     bot: int
     fault: Fault
     text: str
-    """The position and what the bot printed last, for people."""
+    """The position and the bot's last output, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Seeded:
 
 
 def play(match: Match, task: Task) -> Played:
-    """Play a game; what a bot does wrong costs it the game."""
+    """Play a game; a bot's fault costs it the game."""
     bots: list[Any] = []
     troubles: list[Trouble] = []
     for seat, number in enumerate(task.seats):
@@ -147,7 +147,7 @@ def _text(match: Match, fault: Fault, told: str) -> str:
 
 
 def as_json(played: Played) -> dict[str, Any]:
-    """Return a game that was played as it is told to the process that gave it out."""
+    """Return a played game in the form for the process that gave it out."""
     outcome = played.outcome
     return {
         "task": [played.task.block, played.task.rotation, played.task.seats],
@@ -168,7 +168,7 @@ def as_json(played: Played) -> dict[str, Any]:
 
 
 def of_json(told: Any) -> Played:
-    """Return the game in what a worker told, which may have bots of strangers in it.
+    """Return the game of a worker's report, which may have bots of strangers in it.
 
     Raise ``KeyError``, ``TypeError`` or ``ValueError`` if it is none.
     """
@@ -215,7 +215,7 @@ def serve(
 ) -> None:
     """Play the tasks that come, until there are no more. Ends with its parent, and takes every bot with it.
 
-    ``keep``: is given each game before it is told of.
+    ``keep``: is called with each game before it is reported.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent
     signal.signal(signal.SIGTERM, _leave)

@@ -54,9 +54,9 @@ class Arbiter:
     ) -> game_service_pb2.Accepted:
         """Sign the act for ``place`` and send it, with its words. ``text`` is committed to in ``act``.
 
-        ``tries``: so often in all it is signed again for the head that the referee names, if the game has gone on. Only
-        for what is meant wherever the game stands. Not counted is an entry that says how long the referee was away: it
-        changes no position.
+        ``tries``: the number of times in all that it is signed for the head that the referee names, if the game has
+        moved on. Only for acts that are meant wherever the game stands. Not counted is an entry that says how long the
+        referee was away: it changes no position.
         """
         words = pb.Words(salt=secrets.token_bytes(remarks.SALT_BYTES), text=text) if text else None
         if words is not None and isinstance(act, log_pb2.Protest | log_pb2.Appeal | log_pb2.Rule):

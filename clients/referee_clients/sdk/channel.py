@@ -1,4 +1,4 @@
-"""The channel to a referee: its address, what the two sides show each other, and the choice among several addresses.
+"""The channel to a referee: its address, the credentials of the two sides, and the choice among several addresses.
 
 An address is ``host:port``, or ``grpcs://host:port`` where the referee speaks TLS; join strings carry it as it is.
 Several referees that share their games are a list, ``a:50051,b:50051``, of which any one will do; ``grpcs://`` before
@@ -126,7 +126,7 @@ class Security:
             with _telling(self.ca, "certificates in PEM"):
                 context.load_verify_locations(self.ca)
         if self.certificate is not None and self.key is not None:
-            _read(self.key)  # which of the two cannot be read, is not told below
+            _read(self.key)  # the error below does not say which of the two cannot be read
             with _telling(self.certificate, f"a certificate in PEM, of the key {self.key}"):
                 context.load_cert_chain(self.certificate, self.key, password=_no_password)
         return context
@@ -146,7 +146,7 @@ def split_addresses(addresses: str) -> list[str]:
 
 
 def split_address(address: str) -> tuple[bool, str, str]:
-    """Return whether the address asks for TLS, its host, and what gRPC connects to. Raise ``BadAddress``."""
+    """Return whether the address asks for TLS, its host, and the target for gRPC. Raise ``BadAddress``."""
     target = address.removeprefix(TLS_SCHEME)
     found = _TARGET.match(target)
     if found is None or int(found["port"]) >= 1 << 16:
@@ -171,7 +171,7 @@ def check(address: str, security: Security, token: str = "") -> None:
 
 
 class Order:
-    """In which order the addresses of one referee are tried: by what became of them."""
+    """The order in which the addresses of one referee are tried: by the outcomes of earlier attempts."""
 
     def __init__(self, addresses: str, security: Security, token: str) -> None:
         """Raise ``BadAddress`` and ``Insecure`` as ``open_channel`` would."""
@@ -220,8 +220,8 @@ def open_channel(
 ) -> grpc.aio.Channel:
     """Connect when the first call is made, to the first of the addresses that answers.
 
-    ``security``: as the environment says, if not given. ``token``: what calls will carry, see ``bearer``; it is not
-    kept. Raise ``BadAddress`` and ``Insecure``.
+    ``security``: as the environment says, if not given. ``token``: the one that calls will carry, see ``bearer``; it is
+    not kept. Raise ``BadAddress`` and ``Insecure``.
     """
     ways = [_way(each, token, security, options) for each in split_addresses(address)]
     channels = [
@@ -234,7 +234,8 @@ def open_channel(
 
 
 def open_blocking_channel(address: str, token: str = "", security: Security | None = None) -> grpc.Channel:
-    """Return what ``open_channel`` does, for calls that block. Of several addresses it waits for one that answers."""
+    """Return the channel of ``open_channel``, for calls that block. Of several addresses it waits for one that
+    answers."""
     ways = [_way(each, token, security, CHANNEL_OPTIONS) for each in split_addresses(address)]
     channels = [
         grpc.insecure_channel(target, options=options)
@@ -315,22 +316,22 @@ def _no_password() -> str:
 
 
 HEAD_START_S = 0.3
-"""How long a way is waited for before the next one is tried beside it."""
+"""The seconds before the next way is tried beside one."""
 LOOK_S = 5.0
-"""How long all of them are waited for; then the first one is taken, whose error says why."""
+"""The seconds for all of them; then the first one is taken, whose error says why."""
 _STEP_S = 0.01
 _FAILED = (grpc.ChannelConnectivity.TRANSIENT_FAILURE, grpc.ChannelConnectivity.SHUTDOWN)
 
 
 class Several(grpc.aio.Channel):
-    """Channels, of which the earlier are preferred. The one that was open goes on to be used until it is not."""
+    """Channels in order of preference. The one that was open stays in use until it is not open."""
 
     def __init__(self, channels: Sequence[grpc.aio.Channel]) -> None:
         self._channels = channels
         self._open: int | None = None
         self._looking: asyncio.Task[int] | None = None
         self.picked: int | None = None
-        """Which of them was taken last."""
+        """The index of the one that was taken last."""
 
     async def __aenter__(self) -> Several:
         return self
@@ -411,7 +412,7 @@ class Several(grpc.aio.Channel):
 
 
 class _Call:
-    """A call that begins when a way is open. What callers ask of a call of gRPC's, they may ask of this one."""
+    """A call that begins when a way is open. It has the methods of a gRPC call that callers need."""
 
     def __init__(self, begun: Coroutine[Any, Any, Any]) -> None:
         self._begun = asyncio.create_task(begun)

@@ -25,7 +25,7 @@ from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Un
 from referee_clients.sdk.ledger import Ledger
 
 SILENCE_S = 30.0
-"""The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
+"""The referee sends a heartbeat every 10 s: a stream silent for this long is cut."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
 _UNNAMED = (
     "the referee does not say which version of its API it speaks, so it may be older than this program: ask the "
@@ -39,7 +39,7 @@ _OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 
 
 class Cut(Exception):
-    """The way to the referee broke, or is to be taken anew: what was said or done last."""
+    """The way to the referee broke, or is to be taken anew; the message has the last error or act."""
 
     def __init__(self, why: str, retry_s: float | None = None) -> None:
         """``retry_s``: to wait at least."""
@@ -65,7 +65,7 @@ class Connection:
 
         ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``silence_s``: how long a
         stream may say nothing before it is taken for dead. ``security``: as the environment says, if not given.
-        ``on_cut``: told, each time that the way broke, why it did.
+        ``on_cut``: called with the reason each time that the way broke.
         """
         self.address = address
         self.game_id = game_id
@@ -90,7 +90,7 @@ class Connection:
         await self.cut()
 
     async def cut(self) -> None:
-        """Drop the connection; what was sent stays sent."""
+        """Drop the connection; sent messages stay sent."""
         channel, self._channel = self._channel, None
         if channel is not None:
             if self._order is not None:
@@ -100,7 +100,7 @@ class Connection:
     async def watch(self, ledger: Ledger, take: Callable[[pb.WatchGameResponse], Awaitable[None]]) -> None:
         """Read the game into the ledger, from where that ends, to the end of the game.
 
-        ``take`` gets every message after the ledger has it. Raise ``ClientError``, and what ``take`` raises; a
+        ``take`` gets every message after the ledger has it. Raise ``ClientError``, and the errors of ``take``; a
         ``Cut`` of ``take`` begins another stream, and so does a ``ClientError`` in doubt.
         """
         await self._follow(ledger, take, self._watch)
@@ -112,15 +112,15 @@ class Connection:
     async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
         """Put an act on the stream of ``play``; the answer will have the number. Raise ``Cut``.
 
-        ``thought_ms``: since the turn was there, by our own clock; what passed beyond it is the network's.
+        ``thought_ms``: since the turn was there, by our own clock; the time beyond it is the network's.
         """
         signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number, thought_ms=thought_ms)
         await self._write(pb.PlayGameRequest(act=signed))
 
     async def seats(self, take: Callable[[pb.WatchSeatResponse], Awaitable[None]]) -> None:
-        """Take what happens in all games of the token's bearer, games that are opened later included; never return.
+        """Take the events in all games of the token's bearer, games that are opened later included; never return.
 
-        After a break each running game is told from a snapshot on. Raises as ``watch`` does.
+        After a break each running game starts again from a snapshot. Raises as ``watch`` does.
         """
         taken = 0
 
@@ -184,7 +184,7 @@ class Connection:
         await self._persist(attempt, lambda: ledger.size)
 
     async def _persist(self, attempt: Callable[[Pace], Awaitable[None]], progress: Callable[[], int]) -> None:
-        """Attempts it until it returns. What is in doubt is believed when it comes often without progress."""
+        """Repeat the attempt until it returns. An error in doubt is believed when it comes often without progress."""
         pace = Pace(self._patience_s, self.address)
         doubts, got_to = 0, progress()
         while True:
@@ -259,7 +259,7 @@ class Connection:
             except TimeoutError:
                 raise Cut(f"nothing could be sent for {self.silence_s:.0f} s") from None
             except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
-                pass  # The stream is broken; why is told by reading it.
+                pass  # The stream is broken; a read says why.
 
 
 @contextmanager
@@ -277,7 +277,7 @@ def cuts() -> Iterator[None]:
 
 
 class Pace:
-    """How long to wait before the next attempt: ever longer, up to a limit, and not in step with others."""
+    """The wait before the next attempt: ever longer, up to a limit, and not in step with others."""
 
     def __init__(self, patience_s: float, address: str) -> None:
         self._patience_s = patience_s

@@ -38,9 +38,9 @@ from referee_clients.sdk.errors import BadMove, BotFailed
 from referee_clients.sdk.ledger import Ledger
 
 END_S: Final = 10.0
-"""For a bot to take leave."""
+"""The seconds for a bot to take leave."""
 CONSENT_WAIT_S: Final = 10.0
-"""How long a seat that has agreed to a take-back waits for the others before it moves."""
+"""The seconds that a seat that has agreed to a take-back waits for the others before it moves."""
 
 _log = logging.getLogger(__name__)
 
@@ -52,14 +52,14 @@ class _Choice:
     position: bytes
     """The digest of the position."""
     since_s: float
-    """When we learnt that it is our turn there."""
+    """The time when we learnt that it is our turn there."""
     answer: bytes | TableAct | None = None
     """A move, or an act of the table; None while it is being asked."""
     is_asked: bool = False
 
 
 class Decisions:
-    """One bot at one seat. It is asked for what ``due`` needs; when it has answered, ``answered`` is called."""
+    """One bot at one seat. It is asked for the needs of ``due``; when it has answered, ``answered`` is called."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Decisions:
         self.resigns = False
         """The bot gave up."""
         self.tasks: set[asyncio.Task[None]] = set()
-        """Questions, and what is done with their answers."""
+        """Questions, and the handling of their answers."""
         self._is_asking = False
         self._ledger = ledger
         self._seat = seat
@@ -85,10 +85,10 @@ class Decisions:
         self._move_limit_s = move_limit_s
         self._answered = answered
         self._has_begun = False
-        """The bot was told where it sits."""
+        """True if ``begin`` of the bot was called."""
         self._choice: _Choice | None = None
         self._heard_s = time.monotonic()
-        """When we learnt of the newest entry, or that it is our turn."""
+        """The time when we learnt of the newest entry, or that it is our turn."""
         self._story: Story | None = None
         self._told: tuple[Happening, ...] = ()
         """The story as it was when the bot was asked."""
@@ -121,7 +121,7 @@ class Decisions:
 
     @property
     def thought_ms(self) -> int:
-        """How long the newest answer took, from having the turn on."""
+        """The time that the newest answer took, from having the turn on."""
         since_s = self._heard_s if self._choice is None else self._choice.since_s
         return int(1000 * (time.monotonic() - since_s))
 
@@ -130,7 +130,7 @@ class Decisions:
         choice = self._choice
         if choice is None or choice.answer is None or not self._is_choice:
             return
-        # After an act of the table the same decision is still due, and its time goes on.
+        # After an act of the table the same decision is still due, and its time keeps running.
         self._choice = None if isinstance(choice.answer, bytes) else _Choice(choice.position, choice.since_s)
 
     # --- what goes to the referee --------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ class Decisions:
         except TimeoutError:
             limit = in_words(int(1000 * (self._move_limit_s or 0)))
             self.failure = BotFailed(f"the bot did not choose a move within {limit}")
-        except Exception as error:  # noqa: BLE001 - whoever plays the seat raises it
+        except Exception as error:  # noqa: BLE001 - the player of the seat raises it
             self.failure = error
         self._is_asking = False
         await self._answered()
@@ -292,7 +292,7 @@ class Decisions:
             data: bytes = position.codec.encode_move(move, position.components)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
-        if move not in moves:  # legal all the same, perhaps: a list may leave some out
+        if move not in moves:  # perhaps legal nevertheless: a list may leave some out
             violations = state.check(move)
             texts = {rule.id: rule.text for rule in position.rules.catalogue}
             broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
@@ -301,7 +301,7 @@ class Decisions:
         return data
 
     def _left_ms(self) -> int | None:
-        """Return what is left of our time for this decision; what it took to learn of it is not known here."""
+        """Return the rest of our time for this decision; the time to learn of it is not known here."""
         record, seat = self._ledger.record, self._seat
         if (clocks := record.game.clocks) is None:
             return None
@@ -321,7 +321,7 @@ def _number(act: str, seq: object) -> int:
 
 
 async def ask(choose: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what ``choose`` returns. Raise what it raises, and ``BotFailed`` for what would end a process.
+    """Return the choice of ``choose``. Raise its errors, and ``BotFailed`` for one that would end a process.
 
     It runs in a thread that the end of the process does not wait for.
     """
@@ -333,13 +333,13 @@ async def ask(choose: Callable[..., Any], *arguments: Any) -> Any:
             if not answer.done():
                 how(what)
 
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: no caller waits any more
             loop.call_soon_threadsafe(now)
 
     def run() -> None:
         try:
             chosen = choose(*arguments)
-        except BaseException as error:  # noqa: BLE001 - it is told to whoever asked
+        except BaseException as error:  # noqa: BLE001 - it goes to the caller
             settle(answer.set_exception, _passed_on(error))
         else:
             settle(answer.set_result, chosen)
@@ -358,7 +358,7 @@ def _passed_on(error: BaseException) -> Exception:
 
 
 def of_the_bot(error: BaseException) -> TracebackType | None:
-    """Return the error's traceback from the bot's own code on: what is before it is not its author's."""
+    """Return the error's traceback from the bot's own code on: the part before it is not its author's."""
     step = trace = error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == __file__:

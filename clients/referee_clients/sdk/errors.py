@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 DOMAIN = "referee.v1"
 _SAID = "said"
-"""In the metadata of an error: its message as ``Phrase.encoded``."""
+"""The key in the metadata of an error: its message as ``Phrase.encoded``."""
 UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
-"""In gRPC's words: TLS refused the connection. Waiting does not make anybody trusted."""
+"""gRPC's words when TLS refused the connection. Waiting does not help."""
 EXPIRED = "certificate has expired"
-"""In gRPC's words, why, if that is all that is wrong with the certificate."""
+"""gRPC's words when that is all that is wrong with the certificate."""
 
 
 class ClientError(Exception):
-    """The seat cannot go on. The message says what happened and, if anything helps, what to do."""
+    """The seat cannot continue. The message says what happened and, if anything helps, what to do."""
 
     def __init__(self, message: str, *, in_doubt: bool = False) -> None:
         """``in_doubt``: perhaps only damaged on the way, so it is believed when it was said several times in a row."""
@@ -45,7 +45,7 @@ class Denied(ClientError):
     """The referee does not admit this token, key or game."""
 
     is_lost = False
-    """The referee cannot go on with the game, or knows neither it nor the token: it may have lost what it had."""
+    """True if the referee cannot continue the game, or knows neither it nor the token: it may have lost what it had."""
 
 
 class WentOn(Denied):
@@ -58,7 +58,7 @@ class WentOn(Denied):
 
 
 class Distrust(ClientError):
-    """The referee's log contradicts its signatures, the rules or itself. What was received is the evidence."""
+    """The referee's log contradicts its signatures, the rules or itself. The received data is the evidence."""
 
 
 class BotFailed(ClientError):
@@ -87,7 +87,7 @@ class Answer:
     """ErrorReason without its prefix, such as ``STALE_HEAD``; empty if the error is not the referee's own."""
     metadata: dict[str, str] = field(default_factory=dict)
     retry_s: float | None = None
-    """Set where the referee says that waiting so long helps."""
+    """The seconds after which the referee says that another attempt helps, if it does."""
     phrase: Phrase | None = None
     """The message, where it can be said in other languages."""
 
@@ -157,7 +157,7 @@ _PLAIN = {
 
 
 def expired(on: datetime | None = None) -> str:
-    """Return in words that the referee's certificate has expired, and who can do something about it."""
+    """Return the words that the referee's certificate has expired, and that the organiser can help."""
     when = "has expired" if on is None else f"expired on {on:%Y-%m-%d}"
     return f"the referee's certificate {when}; the organiser has to renew it"
 

@@ -93,7 +93,7 @@ class GameCopy:
         """Take over what is good of a file, up to its last checkpoint."""
         tree, header = Tree(), b""
         with suppress(OSError, LogError):
-            if not path.is_file():  # also a pipe, which nobody may ever write to
+            if not path.is_file():  # also a pipe, which may never have a writer
                 return
             with path.open("rb") as stream:
                 file.check_size(stream)
@@ -118,10 +118,10 @@ class GameCopy:
     # --- while it is played ------------------------------------------------------------------------------------------
 
     def compare(self, entries: Sequence[bytes]) -> str:
-        """Hold what was kept against the game that the referee has now; it is kept on with if that goes on from it.
+        """Compare the copy with the referee's game; the copy continues if the game continues it.
 
-        Return how it contradicts what was kept, and what to do; empty if it does not. ``entries``: the whole game so
-        far. A loss that they declare is no problem: what was lost is then put aside, and stays.
+        Return how the game contradicts the copy, and what to do; empty if it does not. ``entries``: the whole game so
+        far. A loss that they declare is no problem: the lost part is then put aside, and stays.
         """
         head = self._head
         if self._is_compared or head is None:
@@ -145,7 +145,7 @@ class GameCopy:
         return f"{what}, and the log does not declare a loss; ask the organiser"
 
     def _put_aside(self) -> None:
-        """Begin anew. What is lost stays as a file of its own."""
+        """Begin anew. The lost part stays as a file of its own."""
         if self._growing is not None:
             with suppress(OSError):
                 aside = self._growing.with_name(f"{self._growing.stem}-before.gamelog")
@@ -154,7 +154,7 @@ class GameCopy:
         self._head, self._end, self.note, self._is_compared = None, 0, b"", True
 
     async def begin(self, connection: Connection, token: str, opened_with: bytes) -> None:
-        """Ask the referee for what a game file begins with, unless it is here.
+        """Ask the referee for the beginning of a game file, unless it is here.
 
         ``opened_with``: its hash, as entry 0 names it. A referee that does not tell is asked a few times at the most.
         """
@@ -231,7 +231,7 @@ class GameCopy:
         return self._growing if self._end else None
 
     def _written(self, data: bytes) -> Path | None:
-        """Write ``GAME.gamelog``, unless that is a file of somebody else. Raise ``OSError``."""
+        """Write ``GAME.gamelog``, unless that is another program's file. Raise ``OSError``."""
         if (whole := self._whole) is None:
             return None
         if whole.exists() and whole.name not in _listed(whole.parent):
@@ -290,7 +290,7 @@ def _sync(folder: Path) -> None:
 
 
 def _listed(folder: Path) -> list[str]:
-    """Return the files that were written here, the oldest first: those of anybody else are never touched."""
+    """Return the files that were written here, the oldest first: other files are never touched."""
     try:
         names = (folder / _LIST).read_text(encoding="ascii").splitlines()
     except (OSError, UnicodeDecodeError):

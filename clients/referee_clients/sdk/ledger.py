@@ -25,7 +25,7 @@ from referee_clients.sdk.errors import Denied, Distrust
 
 
 class Ledger:
-    """Commits from the first on, and what can be shown to others afterwards."""
+    """Commits from the first on, and the evidence for others afterwards."""
 
     def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
         """Without the referee's verifier key its signatures stay unchecked; everything else is checked."""
@@ -40,7 +40,7 @@ class Ledger:
         self._verifier = verifier
         self._record: Record | None = None
         self._roots: dict[int, bytes] = {}
-        """By size, the root that a checkpoint named: of entries that are here, or under the referee's signature."""
+        """The root that a checkpoint named, by size: of entries that are here, or under the referee's signature."""
 
     @property
     def record(self) -> Record:
@@ -83,7 +83,8 @@ class Ledger:
         self._roots[head.size] = head.root
 
     def take(self, record: Record, data: bytes) -> Happened:
-        """Have the record read the next entry. Raise ``LogError``. Who keeps more of each entry does it here."""
+        """Have the record read the next entry. Raise ``LogError``. Subclasses that keep more of each entry override
+        it."""
         return record.read(data)
 
     def _opened(self, data: bytes) -> Record:

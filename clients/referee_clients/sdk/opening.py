@@ -70,7 +70,7 @@ def clock(word: str, text: str) -> log_pb2.ClockTerms:
 
 
 def _parts(word: str, text: str, base: str, more: str) -> tuple[int, int]:
-    """Return base time and what comes on top; after a base such as 5:00 a number alone is of seconds."""
+    """Return base time and the time on top; after a base such as 5:00 a number alone is of seconds."""
     if ":" in base and more.isascii() and more.isdecimal():
         more += "s"
     return _part(word, text, base), _part(word, text, more)
@@ -103,7 +103,7 @@ def options_of_games() -> str:
 
 
 def options(rules_id: str, before: bytes, text: str | None, age_order: str | None) -> bytes:
-    """Return the game's options, encoded: those of ``before`` with what JSON and words change. Raise ``BadWord``."""
+    """Return the game's options, encoded: those of ``before`` with the changes of JSON and words. Raise ``BadWord``."""
     wire = _codec(rules_id)
     known = _known(wire)
     given = {} if text is None else {name: _read(known, name, value) for name, value in _object(text).items()}
@@ -113,7 +113,7 @@ def options(rules_id: str, before: bytes, text: str | None, age_order: str | Non
 
 
 def choices_of(rules_id: str) -> dict[str, Any]:
-    """Return what a form needs of a game: how many seats it can have, and what each option can be."""
+    """Return a game's data for a form: the possible numbers of seats, and the possible values of each option."""
     game = registry.get(rules_id)
     options = [
         {"name": each.name, "choices": each.choices, "is_flag": each.type is bool, "is_list": each.is_list}
@@ -169,7 +169,7 @@ _ID_BYTES = 16
 
 
 def next_options(record: Record) -> bytes:
-    """Return the options of the game that follows, encoded: as they were, unless the rules say how they go on."""
+    """Return the options of the game that follows, encoded: as they were, unless the rules say how they change."""
     if (rules := _rules(record)) is None:
         return record.opened.options
     found: bytes = record.game.position.codec.encode_options(rules.next_options(record.game.position.state))
@@ -214,7 +214,7 @@ def terms(  # noqa: PLR0917 - as they stand in the wishes
     protest_time: str | None,
     grace: str | None = None,
 ) -> log_pb2.Terms:
-    """Raise ``BadWord`` for what is no such term; whether they go together the referee says."""
+    """Raise ``BadWord`` if it is no such term; the referee says whether they go together."""
     made = log_pb2.Terms(take_backs=take_backs)
     if clock_text is not None:
         made.clock.CopyFrom(clock("clock", clock_text))

@@ -34,7 +34,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A new game at a physical table: what its scribe enters it with, and the key that its log can be checked with."""
+    """A new game at a physical table: its scribe's token, and the key for checks of its log."""
 
     game_id: str
     token: str = field(repr=False)

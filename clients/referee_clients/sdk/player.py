@@ -35,15 +35,15 @@ from referee_clients.sdk.ledger import Ledger, check_seat, owed
 
 @dataclass(frozen=True, slots=True)
 class GameResult:
-    """How the game ended, with the seat's own evidence of it."""
+    """The end of the game, with the seat's own evidence of it."""
 
     seat: int
     ending: str
-    """Such as ``RULES``, ``STALLED`` or ``ABORTED``."""
+    """The ending, such as ``RULES``, ``STALLED`` or ``ABORTED``."""
     scores: tuple[int, ...]
-    """Per seat; empty if the ending gives no points."""
+    """The scores per seat; empty if the ending gives no points."""
     places: tuple[int, ...]
-    """Per seat, 1 is the winner; empty if the ending has no result."""
+    """The places per seat, 1 is the winner; empty if the ending has no result."""
     outcome: str
     """The winner and the reason: ``seat 0 wins: seat 1 resigned``."""
     entries: tuple[bytes, ...]
@@ -51,11 +51,12 @@ class GameResult:
     receipts: tuple[bytes, ...]
     """Signed checkpoints; ``referee audit --receipt`` compares a file with them."""
     forfeited: str = ""
-    """How the seat forfeited, such as ``FLAG``; empty if it did not. Where others play on, there is no ending yet."""
+    """The way in which the seat forfeited, such as ``FLAG``; empty if it did not. Where others play on, there is no
+    ending yet."""
 
 
 class _Left(Exception):
-    """The seat plays no more, and the game goes on."""
+    """The seat plays no more, and the game continues."""
 
 
 class Player:
@@ -76,14 +77,14 @@ class Player:
         on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
-        """``key``: a fresh one if none is given. ``copy``: where what the seat has seen is kept, if it is.
+        """``key``: a fresh one if none is given. ``copy``: keeps the game as the seat has seen it, if it is given.
 
-        What is there from before is shown to the referee, and held against the game. ``on_commit`` is called after
-        every commit, to show progress.
+        Its earlier content is shown to the referee, and compared with the game. ``on_commit`` is called after every
+        commit, to show progress.
 
-        ``bot``: itself, or what makes it once the game is known, before the seat is taken. ``move_limit_s``: the bot
-        has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns before the bot's failure is
-        raised; otherwise it stays taken, and can be gone on with.
+        ``bot``: the bot, or a function that makes it once the game is known, before the seat is taken.
+        ``move_limit_s``: the bot has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns
+        before the bot's failure is raised; otherwise it stays taken, and can be resumed.
         """
         self.join = join
         self._make_bot: MakeBot = (lambda _: bot) if hasattr(bot, "choose") else bot
@@ -108,10 +109,10 @@ class Player:
         self._sent_on = 0
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
-        """From then on the act is taken for lost, and sent again on another stream."""
+        """The time from which on the act is taken for lost, and sent again on another stream."""
         self._sending = asyncio.Lock()
         self._current_on: int | None = None
-        """The stream on which everything was told that there was before it."""
+        """The number of the stream that has sent all earlier entries."""
 
     async def run(self) -> GameResult:
         """Play until the game is over, or the seat has forfeited.
@@ -154,7 +155,7 @@ class Player:
         return clocks.seat(self.join.seat)
 
     async def resign(self) -> None:
-        """Leave the game: at once, or as soon as what was sent before is answered. Raise ``Cut``."""
+        """Leave the game: at once, or as soon as the sent messages are answered. Raise ``Cut``."""
         self._resigns = True
         if self.ledger.size and self._sent is None:
             await self._act()
@@ -169,7 +170,7 @@ class Player:
             self._on_commit(self.ledger)
         if message.HasField("turn") or message.HasField("heartbeat"):
             self._current_on = self.connection.reconnects
-        if self._is_compared:  # what is here is no less than what was kept
+        if self._is_compared:  # the entries here are no fewer than the kept ones
             self.connection.checkpoint = self.ledger.checkpoint
         if self._current_on == self.connection.reconnects:
             self._check_head()
@@ -178,7 +179,7 @@ class Player:
         if message.HasField("turn") or is_heard:
             await self._act()
         elif message.HasField("heartbeat"):
-            # Nothing is on its way to us: what we wait for was lost, be it a turn or an answer.
+            # Nothing is on its way to us: the awaited message was lost, be it a turn or an answer.
             if self._sent is None or self._sent_on != self.connection.reconnects:
                 await self._act()
             elif time.monotonic() >= self._answer_by_s:
@@ -271,7 +272,7 @@ class Player:
                 return intent.act(record.place, author, self.key, act)
 
     async def _answered(self) -> None:
-        """Act on what the bot answered."""
+        """Act on the bot's answer."""
         if self._deciding.failure is not None:
             self._resigns |= self._resign_on_failure and self.ledger.record.game.arbitration.is_offered
             if not self._resigns and self._playing is not None:
@@ -347,13 +348,13 @@ def play(
 ) -> GameResult:
     """Take the seat of a join string and play the game to its end; the bot is asked for every move.
 
-    ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
-    ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. Beside it is the seat's copy of the game, ``GAME-SEAT.gamelog``. ``log_copy``: a
-    game that is over leaves ``GAME.gamelog`` there, and the newest 200 of these files stay. ``verifier``: the
-    referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for ``Player``.
-    ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others may play on.
-    Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    ``bot``: the bot, or a function that makes it once the game is known: ``referee_clients.bots.maker`` finds ours by
+    name. ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again;
+    without it the key dies with the process. Beside it is the seat's copy of the game, ``GAME-SEAT.gamelog``.
+    ``log_copy``: a game that is over leaves ``GAME.gamelog`` there, and the newest 200 of these files stay.
+    ``verifier``: the referee's verifier key, to check what it signs. ``move_limit_s``, ``resign_on_failure``: as for
+    ``Player``. ``security``: as the environment says, if not given. A seat that forfeits ends at once, though others
+    may play on. Raise ``JoinError`` and ``ClientError``, and the bot's errors.
     """
     return asyncio.run(
         play_async(
@@ -405,11 +406,11 @@ async def play_all(
 ) -> None:
     """Play in every game that awaits the token's bearer, each with a bot of its own, until cancelled.
 
-    ``on_end`` is told each game's id, with the result or with what went wrong there: the other games go on, and one
-    that failed is not tried again. ``at_once``: no further seat is taken while this number is played; the games then
-    come in the order in which they were opened, so that players who share games never wait for each other. ``key_file``
-    returns where a seat's key is kept: with it, games are gone on with after a restart. ``log_copy``: as for ``play``.
-    Raise ``ClientError`` when the referee is away for too long or does not admit the token.
+    ``on_end`` is called with each game's id and its result or error: the other games continue, and one that failed is
+    not tried again. ``at_once``: no further seat is taken while this number is played; the games then come in the order
+    in which they were opened, so that players who share games never wait for each other. ``key_file`` returns where a
+    seat's key is kept: with it, games are resumed after a restart. ``log_copy``: as for ``play``. Raise ``ClientError``
+    when the referee is away for too long or does not admit the token.
     """
     players: dict[str, asyncio.Task[GameResult]] = {}
     waiting: dict[str, Join] = {}

@@ -23,12 +23,12 @@ from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import Distrust, answer_of, denied
 
 CALL_S = 25.0
-"""The referee answers a little earlier, with what it has found by then."""
+"""The referee answers a little earlier, with its result by then."""
 _FINDINGS = {pb.FINDING_HOLDS: True, pb.FINDING_FAILS: False}
 
 
 class Solver:
-    """One at a referee. ``rlimit`` is the work that may be done, in Z3's unit; 0: what the referee gives.
+    """The solver of a referee. ``rlimit`` is the work that may be done, in Z3's unit; 0: what the referee gives.
 
     Each call raises ``Denied``.
     """
@@ -159,7 +159,7 @@ def _provable(rules_id: str) -> Provable:
 
 
 def _check(game: Provable, proof: pb.Proof, claim: Any) -> None:
-    """``claim``: what was asked, or None."""
+    """``claim``: the one that was asked about, or None."""
     try:
         checked = game.check(proof.certificate)
     except BadCertificate as error:

@@ -33,7 +33,7 @@ from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Un
 CALL_S: Final = 15.0
 LOG_S: Final = 60.0
 PATIENCE_S: Final = 60.0
-"""How long a referee may be away, as when it is started again."""
+"""The seconds that a referee may be away, as when it is started again."""
 _FIRST_WAIT_S: Final = 0.1
 _LONGEST_WAIT_S: Final = 2.0
 _T = TypeVar("_T")
@@ -63,7 +63,7 @@ class EventKeeper:
             keys = [key.public.raw, *arbiters]
             request = events_pb.CreateEventRequest(terms=terms_data(terms), organiser_keys=keys)
             stub: Any = events_grpc.EventServiceStub(channel)
-            try:  # once: who asks again would begin another
+            try:  # once: a second request would begin another
                 created = stub.CreateEvent(request, timeout=CALL_S, metadata=bearer(self.token))
             except grpc.RpcError as error:
                 raise _denied(_answer(error)) from None
@@ -89,9 +89,9 @@ class EventKeeper:
             asking._follow(channel, home, log)
 
     def send(self, home: Home, log: AwayLog) -> None:
-        """Send the log's acts in order, and take over what they became; each is entered once, whatever breaks.
+        """Send the log's acts in order, and take over their entries; each is entered once, whatever breaks.
 
-        Raise ``WentOn`` if somebody else entered something first, and ``PartlyEntered`` if that was after some acts.
+        Raise ``WentOn`` if another author entered something first, and ``PartlyEntered`` if that was after some acts.
         """
         acts = list(log.acts)
         if not acts:
@@ -118,7 +118,7 @@ class EventKeeper:
             raise PartlyEntered(len(sent), len(acts), why) if sent else why
 
     def _submit(self, channel: grpc.Channel, home: Home, place: Place, signed: SignedIntent) -> pb.Accepted:
-        """The same bytes are sent until there is an answer: the referee enters them once."""
+        """Submit the same bytes until there is an answer: the referee enters them once."""
         request = pb.SubmitIntentRequest(game_id=place.game_id.hex(), intent=signed.intent, signature=signed.signature)
         stub: Any = pb_grpc.GameServiceStub(channel)
 
@@ -179,7 +179,7 @@ class EventKeeper:
 
 
 def _check_begun(record: Record, note: bytes, home: Home, asked: events_pb.CreateEventRequest) -> None:
-    """Raise ``Distrust`` unless the event is what was asked for: its terms, and who may enter acts, are fixed now."""
+    """Raise ``Distrust`` unless the event is as asked for: its terms and the authors of acts are fixed now."""
     opened = record.opened
     for what, holds in (
         ("other terms", opened.tables == asked.terms),

@@ -100,7 +100,7 @@ class Beside(ModalScreen[Offer | None]):
     """
 
     def __init__(self, offers: Sequence[Offer], question: str, *, lacks: str = "", how: str = _HOW) -> None:
-        """``lacks``: why there are no rulings; empty: there are, or none belong there. ``how``: what Enter does."""
+        """``lacks``: why there are no rulings; empty: there are, or none belong there. ``how``: the effect of Enter."""
         super().__init__()
         self._question = question
         self._how = how

@@ -170,7 +170,7 @@ class _Acting:
         return JSONResponse(as_json(found.docket))
 
     async def why(self, request: Request) -> Response:
-        """Return every rule that a move would break after so many entries, by the rules of this program."""
+        """Return every rule that a move would break after ``size`` entries, by the rules of this program."""
         data, game_id = await body_of(request, PROTOBUF), game_id_of(request.path_params["id"])
         size = number_of("size", request.query_params.get("size", ""))
         with ExitStack() as stack:

@@ -1,6 +1,6 @@
-"""A printed sheet with a card for each seat: who sits where, and the code with which a phone takes the seat.
+"""A printed sheet with a card for each seat: its player, and the code with which a phone takes the seat.
 
-One HTML file for A4 in black and white, with no scripts and nothing fetched. It holds tokens: whoever reads a card can
+One HTML file for A4 in black and white, with no scripts and nothing fetched. It holds tokens: any reader of a card can
 take its seat. Knows neither the referee nor any file.
 """
 
@@ -30,9 +30,9 @@ class Card:
     rules_id: str
     seat: int
     join: str = field(repr=False)
-    """For programs."""
+    """The join string for programs."""
     link: str = field(default="", repr=False)
-    """For browsers; empty if the referee is not known to have pages where seats can be played."""
+    """The link for browsers; empty if the referee is not known to have pages where seats can be played."""
     player: str = ""
     """Empty: to be written on the card."""
     event: int | None = None

@@ -1,6 +1,6 @@
 """The gateway as a child of the referee that it shows: with a lower priority, ended with it, replaced if it dies.
 
-The parent keeps the listening socket, so nobody is refused while a dead child is replaced: connections wait.
+The parent keeps the listening socket, so no client is refused while a dead child is replaced: connections wait.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _unpacked(told: dict[str, Any]) -> Settings:
         referee=told["referee"],
         verifier=VerifierKey.parse(told["verifier"]),
         token=told["token"],
-        # Its address is one of this machine: what is sent there stays here.
+        # Its address is one of this machine: messages to it stay here.
         security=Security(ca=_path(told["ca"]), name=told["name"], insecure=True),
         python=_path(told["python"]),
         languages=told["languages"],
@@ -149,7 +149,7 @@ def _end_with_parent() -> None:
         sys.stdin.buffer.read()
     os.kill(os.getpid(), signal.SIGTERM)
     sleep(_STOP_S)
-    os._exit(1)  # it hangs, and nobody is left to kill it
+    os._exit(1)  # it hangs, and no parent is left to kill it
 
 
 if __name__ == "__main__":

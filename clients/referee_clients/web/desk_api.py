@@ -136,7 +136,7 @@ _RULINGS: Final[Mapping[str, Callable[[Given, Record], log_pb2.Rule]]] = {
     "void": lambda *_: log_pb2.Rule(void=log_pb2.Void()),
     "dismiss": lambda *_: log_pb2.Rule(dismiss=log_pb2.Dismiss()),
 }
-"""By name, as commands."""
+"""The makers by name, as commands."""
 
 
 # --- the endpoints ---------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class _Office:
         )
 
     async def status(self, request: Request) -> Response:
-        """Return the games that the token shows: who is awaited and connected, clocks, calls."""
+        """Return the games that the token shows: the awaited and connected seats, clocks, calls."""
         metadata, page = self._referee.metadata(token_of(request, undone="asked")), page_of(request)
         asked = status_service_pb2.GetStatusRequest(page_size=_PAGE_SIZE, page_token=page)
         found = await self._status.GetStatus(asked, timeout=CALL_S, metadata=metadata)
@@ -203,7 +203,7 @@ class _Office:
         game_id = game_id_of(request.path_params["id"])
         given = Given(await question_of(request, undone="prepared"))
         with ExitStack() as stack:
-            # As it stands by the referee: what follows the game here may be behind by a moment.
+            # The size is the referee's: the copy of the game here may be behind by a moment.
             size = int((await self._referee.game(game_id)).size)
             feed = await self._referee.hub.hold(stack, game_id, size)
             await self._referee.hub.read(feed)
@@ -219,7 +219,7 @@ class _Office:
         return JSONResponse(found.json(), headers=_NEVER_STORE)
 
     async def open(self, request: Request) -> Response:
-        """Open a game. Return its id and its tokens, which are told only here."""
+        """Open a game. Return its id and its tokens, which appear only here."""
         metadata = self._referee.metadata(token_of(request, undone="opened"))
         given = Given(await question_of(request, undone="opened"))
         try:
@@ -239,7 +239,8 @@ class _Office:
 
 
 def _wishes(given: Given) -> Wishes:
-    """Raise ``BadWord``. What is in files of its own, components and the game before, only the command takes."""
+    """Return the wishes. Raise ``BadWord``. Components and the game before are in files, which only the command
+    takes."""
     options = given.object("options")
     proofs = given.text("proofs") or Proofs.NONE.value
     if proofs not in list(Proofs):

@@ -31,7 +31,7 @@ from referee_clients.web.request import page_of, takes
 from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream
 
 MOST_GAMES = 12
-"""In one stream."""
+"""The most games in one stream."""
 FILES_BYTES = 64 << 20
 """Most bytes kept of files of games that are over."""
 FILE_BYTES = 8 << 20
@@ -176,7 +176,7 @@ class _Games:
         return _final(request, *self._files.add(game_id, b"".join(pieces)))
 
     async def _passed_on(self, game_id: str) -> Response:
-        """Answer with the file as it comes; what fails before its first piece is still refused."""
+        """Answer with the file as it comes; a failure before its first piece is still a refusal."""
         log = self._referee.log(game_id)
         first = await anext(log, b"")
 
@@ -193,7 +193,7 @@ class _Games:
         first, size = (number_of(name, request.query_params.get(name, "0")) for name in ("from", "size"))
         hub = self._referee.hub
         with ExitStack() as stack:
-            # The file of the game comes from the referee at once, and may be ahead of what is followed here.
+            # The file of the game comes from the referee at once, and may be ahead of the copy here.
             feed = await hub.hold(stack, game_id, max(first, size))
             await hub.read(feed)
             body, count = _prefixed(feed, first)
@@ -261,7 +261,7 @@ class Live(Response):
                 if not await _unless_gone(receive, _until(ended, watcher.run(_body(send)))):
                     return
                 if watcher.is_dropped:
-                    await cut(scope, receive)  # what waits for it would wait for ever
+                    await cut(scope, receive)  # its caller would wait for ever
                     return
             await send({"type": "http.response.body", "body": b""})
 

@@ -63,7 +63,7 @@ class Safety:
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
         if not self._is_ours(host):
-            # A name that somebody made point here (DNS rebinding) would give his pages what ours may ask.
+            # A name that an attacker made point here (DNS rebinding) would give his pages what ours may ask.
             raise Refusal(
                 421,
                 "UNKNOWN_HOST",
@@ -82,7 +82,7 @@ class Safety:
             )
 
     def _is_ours(self, host: str) -> bool:
-        """No name leads to an address as it is written: who asks for one has typed it."""
+        """No name leads to an address as it is written: a client that asks for one has typed it."""
         if host in self._hosts:
             return True
         try:

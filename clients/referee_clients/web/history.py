@@ -1,6 +1,6 @@
 """From entries to positions: the canonical bytes of each, as the referee signed their digest.
 
-Knows no network. What is returned here hashes to the digest in its entry, or ``LogError`` is raised.
+Knows no network. Each position hashes to the digest in its entry, or ``LogError`` is raised.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class History(Ledger):
     def take(self, record: Record, data: bytes) -> Happened:
         """Take over one entry."""
         happened = super().take(record, data)
-        # Who shows an event follows its acts, and needs none.
+        # A display of an event follows its acts, and needs no positions.
         position = b"" if record.opened.rules_id == TOURNAMENT.rules_id else position_after(record, data)
         if self.positions and self.positions[-1] == position:
             position = self.positions[-1]  # many entries move nothing: kept once

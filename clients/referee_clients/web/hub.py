@@ -1,4 +1,4 @@
-"""Games as they go on, for all who watch in a browser: one stream from the referee for each game, however many watch.
+"""Running games, for all watchers in a browser: one stream from the referee for each game, however many watch.
 
 A watcher has a place in the game's own list of commits instead of a queue of copies: each commit is encoded once. Knows
 nothing of HTTP.
@@ -39,7 +39,7 @@ KEPT_BYTES = 64 << 20
 """Most bytes kept of games that are over and have no watcher."""
 LIVE_BYTES = 256 << 20
 MOST_GAMES = 512
-"""Games that are followed at one time, and what they may take in all."""
+"""Games that are followed at one time, and their limits in all."""
 READ_AT_ONCE = 4
 """Games that are read from their beginning at one time."""
 PATIENCE_S = 20.0
@@ -84,14 +84,14 @@ class Feed:
         self.ending = ""
         """The reason that nothing more comes: ``GAME_OVER``, or what went wrong."""
         self.goal = size
-        """Entries that there are, as far as anybody has said."""
+        """The number of entries, as far as known."""
         self.bytes = 0
-        """In memory; what goes with a running game is not counted."""
+        """The bytes in memory; those that go with a running game are not counted."""
         self.holders = 0
         self.used_s = monotonic()
         self.watchers: set[Watcher] = set()
         self.read = asyncio.Event()
-        """Everything is here that there was when it was asked for, or nothing more comes."""
+        """Set when all entries from before the question are here, or no more come."""
         self.task: asyncio.Task[None] | None = None
 
     @property
@@ -113,7 +113,7 @@ class Feed:
             self.read.clear()
 
     def take(self, message: pb.WatchGameResponse) -> None:
-        """Pass on what the history has just taken over."""
+        """Pass on the entries that the history has just taken over."""
         if message.HasField("commit"):
             first = message.seq + 1 - len(message.commit.entries)
             checkpoint = message.commit.checkpoint
@@ -274,7 +274,7 @@ class Watcher:
 
 @dataclass(frozen=True, slots=True)
 class HubLimits:
-    """The limits of a hub; the constants of this module unless told."""
+    """The limits of a hub; by default the constants of this module."""
 
     queue_bytes: int = QUEUE_BYTES
     comment_s: float = COMMENT_S

@@ -22,7 +22,7 @@ from referee.v1 import game_pb2
 
 
 def violation_as_json(violation: Violation, english: str, language: str) -> dict[str, Any]:
-    """Return a violation as pages get it: the rule, where, what was found, and all of that in words.
+    """Return a violation as pages get it: the rule, the place, the facts, and all of that in words.
 
     ``english``: the explanation by the judge of the move.
     """
@@ -35,15 +35,15 @@ def violation_as_json(violation: Violation, english: str, language: str) -> dict
 
 
 def of_referee(told: game_pb2.Violation, language: str) -> dict[str, Any]:
-    """Return the same of what the referee has sent."""
+    """Return the same of a violation that the referee has sent."""
     cells = tuple((cell.x, cell.y) for cell in told.cells)
     facts = {fact.key: fact.value for fact in told.facts}
     return violation_as_json(Violation(told.rule_id, cells, facts), told.text, language)
 
 
 def explained(violation: Violation, english: str, language: str) -> dict[str, str]:
-    """Return ``text``, what is to be read of the violation, empty where the language has no words for it, and
-    ``english`` beside it; in English the text alone.
+    """Return ``text``, the words for the violation, empty where the language has no words for it, and ``english``
+    beside it; in English the text alone.
     """
     say = load_or_english("report", language)
     if language == ENGLISH:
@@ -54,7 +54,7 @@ def explained(violation: Violation, english: str, language: str) -> dict[str, st
 
 @cache
 def _rules() -> Mapping[str, Rule]:
-    """Return the rules of all games by id; what a version says of one in English comes with the violation."""
+    """Return the rules of all games by id; a version's English text of one comes with the violation."""
     games = (each.catalogue for each in (*registry.newest(), TOURNAMENT))
     return {rule.id: rule for rules in (*games, TABLE_RULES) for rule in rules}
 

@@ -19,11 +19,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from referee.text.words.catalogue import ENGLISH, languages, load, preferred
 
 ASKED: Final = "lang"
-"""In the address."""
+"""The parameter in the address."""
 KEPT: Final = "language"
 """The name of the cookie."""
 _SPOKEN: Final = "referee.language"
-"""In the scope of a request: what the gateway says in words is in this language."""
+"""The key in the scope of a request: the gateway's words are in this language."""
 _KEPT_S: Final = 365 * 24 * 60 * 60
 _PARTS: Final = ("web", "report", "rules", "refusals", "phrases")
 """The parts of the catalogue that pages use."""
@@ -40,7 +40,7 @@ def read() -> tuple[str, ...]:
 
 
 def offered(text: str) -> tuple[str, ...]:
-    """Return languages that somebody names, such as ``en,cs``. Raise ``ValueError`` that says what was expected."""
+    """Return the named languages, such as ``en,cs``. Raise ``ValueError`` that has the expected form."""
     known = languages("web")
     named = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
     if unknown := [each for each in named if each not in known]:
@@ -51,7 +51,7 @@ def offered(text: str) -> tuple[str, ...]:
 
 
 class Choice:
-    """The languages that a gateway offers; who asks for none of them gets the first."""
+    """The languages that a gateway offers; a client that asks for none of them gets the first."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -64,7 +64,7 @@ class Choice:
         return self._asked(request) or kept
 
     def headers(self, request: Request) -> dict[str, str]:
-        """Return what the answer has to say besides: on what it depends, and what the browser is to keep."""
+        """Return the additional headers: on what the answer depends, and what the browser is to keep."""
         if len(self.names) == 1:
             return {}
         headers = {"Vary": "Accept-Language, Cookie"}
@@ -84,7 +84,7 @@ class Speaking:
     def __init__(self, app: ASGIApp, *, names: Sequence[str]) -> None:
         """``names``: of the languages that the gateway offers."""
         self._app = app
-        # Who asks for nothing is a program, and gets what it got before there were translations.
+        # A request without a language is a program's, and gets the answer from before there were translations.
         self._names = tuple(dict.fromkeys((ENGLISH, *names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

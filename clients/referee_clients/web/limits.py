@@ -25,7 +25,7 @@ from referee.text.words.catalogue import phrase
 from referee_clients.web.refusals import Refusal, Stalled, limit_reached
 
 STALL_S = 30.0
-"""Longest time in which a client takes nothing of what waits for it."""
+"""Longest time in which a client takes none of the bytes that wait for it."""
 REQUEST_S = 10.0
 """Longest time of a new connection without its first request."""
 SEND_BYTES = 64 << 10
@@ -72,7 +72,7 @@ class Protocol(H11Protocol):
 
 
 async def cut(scope: Scope, receive: Receive) -> None:
-    """Drop the connection, with what waits in it, and return when it is gone.
+    """Drop the connection, with its waiting bytes, and return when it is gone.
 
     Under another protocol than this one return at once: the server then ends the connection when it can.
     """
@@ -93,11 +93,11 @@ STREAMS = 2_000
 ADDRESSES = 10_000
 STREAM_PATHS = ("/api/v1/live",)
 ADMITTED = "referee.admitted"
-"""In the scope of a request whose token the referee took: its bearer has requests of its own from then on, which others
-at the same address cannot use up."""
+"""The key in the scope of a request whose token the referee took: its bearer has requests of its own from then on,
+which others at the same address cannot use up."""
 _COUNTED = "/api/"
 _RETRY_S = 5.0
-"""When a stream may have ended."""
+"""The seconds after which a stream may have ended."""
 
 CALLER: ContextVar[IPv4Address | IPv6Address | None] = ContextVar("caller", default=None)
 """The address of the request that is answered now, as far as the proxies are believed; None: it has none."""
@@ -116,7 +116,7 @@ class _Address:
 
 
 class Limits:
-    """All addresses of late. Who has not asked for a while begins anew, and has lost nothing by it."""
+    """All recent addresses. An address without requests for a while begins anew, and has lost nothing by it."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Limits:
         self._most_addresses = addresses
         self._now = now
         self._addresses: OrderedDict[str, _Address] = OrderedDict()
-        """Without open streams; the one that asked last is last."""
+        """The addresses without open streams; the one that asked last is last."""
         self._streaming: dict[str, _Address] = {}
         self.streams = 0
 
@@ -206,7 +206,7 @@ def address_of(
 
 
 def counted(address: IPv4Address | IPv6Address | None) -> str:
-    """Return who is counted for what comes from there."""
+    """Return the party that is counted for requests from there."""
     match address:
         case None:
             return "local"
@@ -229,7 +229,7 @@ def _parsed(text: str) -> IPv4Address | IPv6Address | None:
 
 
 class LimitsMiddleware:
-    """Counts what comes in, and cuts off who takes nothing of what goes out."""
+    """Counts the requests, and cuts off clients that do not take their answers."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class LimitsMiddleware:
         are counted.
         """
         for proxy in trusted:
-            ip_network(proxy, strict=False)  # a wrong one is told at the start
+            ip_network(proxy, strict=False)  # a wrong one is an error at the start
         self._app = app
         self._limits = limits
         self._trusted = tuple(trusted)
@@ -279,7 +279,7 @@ class LimitsMiddleware:
             await refusal.response(scope)(scope, receive, send)
 
     def _bearer(self, scope: Scope) -> str:
-        """Return who is counted for what comes with a token that the referee took before; empty for anyone else."""
+        """Return the party that is counted for a token that the referee took before; empty for any other."""
         digest = _digest(scope)
         if digest not in self._admitted:
             return ""

@@ -254,7 +254,7 @@ class Site:
         ]
 
     async def missing(self, request: Request, error: Exception) -> Response:
-        """Answer a request for what there is not: people get a page with the way back."""
+        """Answer a request for a missing page: people get a page with the way back."""
         if request.method not in ("GET", "HEAD") or request.url.path.startswith(_OF_PROGRAMS):
             return await answer(request, error)
         language = self._choice.of(request)
@@ -304,7 +304,7 @@ def _rule_texts(language: str) -> dict[str, Text]:
 
 
 def _address(path: str, language: str, choice: Choice) -> str:
-    """Return where somebody finds a page in a language, whatever is kept or liked."""
+    """Return the address of a page in a language, whatever is kept or liked."""
     found = path.replace("{id:str}", "ID")
     return found if len(choice.names) == 1 else f"{found}?{ASKED}={language}"
 
@@ -334,5 +334,5 @@ def _json(value: Any) -> bytes:
 
 
 def _tree(element: ElementTree.Element) -> list[Any]:
-    """Return an element as its name, its attributes and what is in it: browsers make no element of text here."""
+    """Return an element as its name, its attributes and its content: browsers make no element of text here."""
     return [element.tag, element.attrib, *filter(None, (element.text or "").split("\n")), *map(_tree, element)]

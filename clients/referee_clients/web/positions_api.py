@@ -42,7 +42,7 @@ _log = structlog.get_logger()
 MODULE: Final = "referee_clients.web.judge"
 MEMORY_MIB: Final = 512
 _ANSWER_S: Final = 30.0
-"""For one question; nearly all take less than a hundredth of a second, on a machine that has time for the worker."""
+"""The seconds for one question; nearly all take less than a hundredth, on a machine that has time for the worker."""
 
 
 class Judge:
@@ -101,7 +101,7 @@ def routes(judge: Judge) -> list[Route]:
 
 async def _judged(judge: Judge, what: str, request: Request) -> Response:
     question = await body_of(request)
-    parsed(question)  # what is no question at all needs no worker
+    parsed(question)  # text that is no question needs no worker
     method = f"{what}/{spoken_to(request.scope)}"
     return Response(await judge.answer(question, method), media_type="application/json")
 

@@ -67,7 +67,7 @@ _AUDITING: Final = "audit_rules"
 _BESIDE: Final = {"verify": (_AUDITING,)}
 """Programs that a page has besides the one of its name."""
 SAID_BY_AUDITS: Final[tuple[str, ...]] = ("log.chance", "chance.", "standing.", "certificates")
-"""With what keys begin that come with the report of this program's own auditor."""
+"""The beginnings of keys that come with the report of this program's own auditor."""
 _PLACE: Final = re.compile(r"\\\$\\\{[^}]*\\\}")
 
 

@@ -61,7 +61,7 @@ _STATUS_OF: Mapping[str, int] = {
     "DEADLINE": 504,
 }
 _WAITING_HELPS = frozenset({503, 504})
-"""After a while, if the refusal names no time. A limit passes only if its refusal says when: some never do."""
+"""The codes after which waiting helps, if the refusal names no time. A limit passes only if its refusal says when."""
 _AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 
 _log = logging.getLogger("referee.web")
@@ -80,7 +80,7 @@ class Refusal(Exception):
         *,
         detail: Phrase | None = None,
     ) -> None:
-        """``retry_after``: seconds after which trying again can help. ``detail``: what is wrong, in any language."""
+        """``retry_after``: seconds after which trying again can help. ``detail``: the fault, in any language."""
         super().__init__(message)
         self.status = status
         self.reason = reason
@@ -115,7 +115,7 @@ class Refusal(Exception):
 
 
 class Stalled(OSError):
-    """The client has taken nothing for too long of what is sent to it."""
+    """The client has taken none of its answer for too long."""
 
 
 def bad_field(field: str, expected: Phrase) -> Refusal:
@@ -132,7 +132,7 @@ def beyond_head(game_id: str, size: int) -> Refusal:
 
 
 def limit_reached(limit: Phrase, retry_s: float) -> Refusal:
-    """Return the refusal of more than is allowed; ``limit``: of what."""
+    """Return the refusal of too much; ``limit``: the exceeded one."""
     wait_s, detail = max(1, ceil(retry_s)), phrase("too many {limit}", limit=limit)
     message = f"Try again in {wait_s} s: {detail}"
     return Refusal(429, "LIMIT", message, {"limit": str(limit)}, wait_s, detail=detail)
@@ -147,7 +147,7 @@ def away(why: Phrase = _NO_ANSWER) -> Refusal:
 
 
 def fault(incident: str) -> Refusal:
-    """Return the refusal of what the gateway itself does wrong, of which its log tells under the incident."""
+    """Return the refusal of the gateway's own fault, which its log has under the incident."""
     message = "Tell the organiser of this incident: the gateway has a fault"
     return Refusal(500, "INTERNAL", message, {"incident": incident})
 
@@ -181,7 +181,7 @@ async def answer(request: Request, error: Exception) -> Response:
         case grpc.aio.AioRpcError():
             return refusal_of(error).response(request.scope)
         case Stalled():
-            return Response(status_code=408)  # nobody reads it
+            return Response(status_code=408)  # no client reads it
         case HTTPException(status_code=404):
             refusal = Refusal(404, "NOT_FOUND", "Check the address: there is nothing here")
             return refusal.response(request.scope)
@@ -198,4 +198,4 @@ async def answer(request: Request, error: Exception) -> Response:
 HANDLERS: Mapping[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
     (Refusal, grpc.aio.AioRpcError, HTTPException, Exception), answer
 )
-"""For Starlette's ``exception_handlers``: nothing leaves without a reason."""
+"""The value of Starlette's ``exception_handlers``: nothing leaves without a reason."""

@@ -55,7 +55,7 @@ _PAGE: Final = re.compile("[!-~]{0,1000}", re.ASCII)
 
 
 def token_of(request: Request, *, undone: str) -> str:
-    """Return the Authorization header. ``undone``: what was not done without one. Raise ``Refusal``."""
+    """Return the Authorization header. ``undone``: the act that was not done without one. Raise ``Refusal``."""
     found = request.headers.get("authorization", "")
     if not _BEARER.fullmatch(found):
         message = f"Nothing was {undone}: expected a token, as Authorization: Bearer TOKEN."
@@ -79,7 +79,7 @@ _M = TypeVar("_M", bound=Message)
 
 
 async def body_of(request: Request, media_type: str = JSON, *, undone: str = "judged") -> bytes:
-    """Return the body. ``undone``: what was not done with one that is refused. Raise ``Refusal`` if it is longer than
+    """Return the body. ``undone``: the act that was not done with a refused one. Raise ``Refusal`` if it is longer than
     ``MOST_BYTES``, without reading the rest.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != media_type:
@@ -125,7 +125,7 @@ _KEY_BYTES: Final = 32
 
 
 class Given:
-    """The fields that were sent. Each method raises ``BadWord``; what is not sent is None, or empty."""
+    """The fields that were sent. Each method raises ``BadWord``; a missing field is None, or empty."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = fields

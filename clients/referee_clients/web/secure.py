@@ -58,7 +58,7 @@ class Lack:
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return it for who serves the pages, with what to do."""
+        """Return the lack and its remedy, for the operator of the pages."""
         return _SAID[self.key].format(**self.facts)
 
     @property
@@ -102,7 +102,7 @@ def _of_certificate(path: Path, key: Path, names: Sequence[str]) -> Iterator[Lac
         yield Lack("authority", {"authority": _called(chain[-1].issuer)})
     else:
         yield Lack("self")
-    # Well-known authorities keep to what Apple's devices demand.
+    # Well-known authorities keep to the demands of Apple's devices.
     uses = _extension(chain[0], x509.ExtendedKeyUsage)
     if uses is None or ExtendedKeyUsageOID.SERVER_AUTH not in uses:
         yield Lack("apple_use")

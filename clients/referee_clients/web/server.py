@@ -46,7 +46,7 @@ def application(
     ``referee``: whose games are shown; None: no games, everything else. ``origins``: names under which it is reached,
     such as ``https://club.example``. ``trusted``: addresses of proxies whose X-Forwarded-For is believed. ``lacking``:
     why browsers play no seats here. ``python``: a folder with Pyodide, so that browsers check rules as well.
-    ``languages``: those of the pages; who asks for none of them gets the first.
+    ``languages``: those of the pages; a request for none of them gets the first.
     """
     judge = positions_api.Judge()
     verifier, has_solver = (None, False) if referee is None else (referee.verifier, referee.may_bear_tokens)
@@ -88,7 +88,7 @@ def application(
 _SHUTDOWN_S: Final = 5
 _BACKLOG: Final = 2048
 _AT_ONCE: Final = 2500
-"""Connections; what comes then is answered 503."""
+"""Connections; later ones are answered 503."""
 Ready = Callable[[str, Sequence[Lack]], None]
 
 
@@ -105,10 +105,10 @@ class Settings:
     certificate: Path | None = None
     key: Path | None = None
     referee: str = ""
-    """Its address; empty: no games."""
+    """The referee's address; empty: no games."""
     verifier: VerifierKey | None = None
     token: str = field(default="", repr=False)
-    """With which the referee believes who calls; empty: none."""
+    """The token by which the referee believes the gateway's word on callers; empty: none."""
     security: Security | None = None
     python: Path | None = None
     """A folder with Pyodide; None: browsers check no rules of games."""
@@ -119,7 +119,7 @@ class Settings:
 def serve(settings: Settings, bound: socket.socket, ready: Ready = lambda _address, _lacks: None) -> None:
     """Serve until SIGTERM or Ctrl-C, and close the socket. Raise ``CannotServe``, ``BadAddress`` and ``Insecure``.
 
-    ``ready`` is called when browsers may come, with the address and with what they will lack.
+    ``ready`` is called when browsers may come, with the address and with their lacks.
     """
     with bound:
         listen(bound)
@@ -203,21 +203,21 @@ async def _serve(settings: Settings, listening: socket.socket, ready: Ready) -> 
 
 
 class Server(uvicorn.Server):
-    """Ends by a signal as by itself: uvicorn would end the process by the same signal once more."""
+    """A server whose end by a signal is normal: uvicorn would end the process by the same signal once more."""
 
     def __init__(self, config: uvicorn.Config, referee: Upstream | None = None) -> None:
         super().__init__(config)
         self._referee = referee
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams first, each with the place to go on from; only then can connections end."""
+        """End the streams first, each with the place to resume from; only then can connections end."""
         if self._referee is not None:
             await self._referee.close()
         await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Finish on the first signal; do not wait for anybody on the second."""
+        """Finish on the first signal; wait for no connection on the second."""
         loop = asyncio.get_running_loop()
         signals = (signal.SIGTERM, signal.SIGINT)
         for number in signals:

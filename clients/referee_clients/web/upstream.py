@@ -19,7 +19,7 @@ CALL_S = 10.0
 """Longest time of the referee for an answer, or for the next piece of one."""
 PAGE_SIZE = 50
 FOR, GATEWAY = "x-referee-for", "x-referee-gateway"
-"""In the metadata of a call: the address that it is for, and the token of who says so."""
+"""The keys in the metadata of a call: the address that it is for, and the token of the gateway that says so."""
 
 
 def may_bear_tokens(address: str, security: Security) -> bool:
@@ -59,7 +59,7 @@ class Upstream:
             self.channel
         )
         self.may_bear_tokens = may_bear_tokens(address, security or Security.from_environment())
-        """Nobody on the way to the referee can read what is sent there."""
+        """True if no one on the way to the referee can read the messages."""
         self.hub = Hub(address, self.game, verifier=verifier, token=token, security=security, limits=limits)
 
     async def __aenter__(self) -> Upstream:

@@ -53,7 +53,7 @@ from referee_clients.sdk.opening import milliseconds
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _SigningWords(Admitted):
-    """What it takes to sign a ruling in a file."""
+    """The options of signing a ruling in a file."""
 
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The ruling, as the page /desk saves it.", show_default=False)
@@ -147,7 +147,7 @@ _Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat
 
 
 class Forfeits(StrEnum):
-    """How a seat can be put out."""
+    """The ways to put a seat out."""
 
     RESIGNED = "resigned"
     FLAG = "flag"
@@ -160,7 +160,7 @@ class Forfeits(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _ArbiterWords(Remote):
-    """What every act of an arbiter is given."""
+    """The options of every act of an arbiter."""
 
     key: ArbiterKey
     arbiter: Annotated[
@@ -174,7 +174,7 @@ class _ArbiterWords(Remote):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Words(_ArbiterWords):
-    """What every ruling is given."""
+    """The options of every ruling."""
 
     rule: Annotated[
         str,
@@ -207,7 +207,7 @@ def rulings() -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _OfPosition(_Words):
-    """What a ruling is given that means the position in which it is made."""
+    """The options of a ruling on the position in which it is made."""
 
     pause: Annotated[
         bool,
@@ -216,7 +216,7 @@ class _OfPosition(_Words):
 
 
 def _kind(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
-    """Make a command of what makes a ruling."""
+    """Make a command of a function that makes a ruling."""
     name = make.__name__
     rule.command(name.replace("_", "-"))(
         composed(_OfPosition if name in OF_POSITION else _Words, make, partial(_rule, make))
@@ -247,7 +247,7 @@ async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule
     """Show what will happen, ask, and send. Raise ``Failure``, ``ClientError``."""
     pauses = isinstance(words, _OfPosition) and words.pause
     if pauses:
-        bench.check(look, ruling(look))  # nobody is stopped for a ruling that cannot be
+        bench.check(look, ruling(look))  # an impossible ruling stops no player
         look = await _paused(bench, look)
     try:
         first, *about = bench.told(look, made := ruling(look))
@@ -397,7 +397,7 @@ def dismiss() -> log_pb2.Rule:
     return log_pb2.Rule(dismiss=log_pb2.Dismiss())
 
 
-# What an arbiter does beside rulings
+# An arbiter's acts beside rulings
 
 
 def _change_key(
@@ -434,7 +434,7 @@ rule.command("change-key")(composed(_ArbiterWords, _change_key, _enter_key))
 rule.command("sign")(sign)
 
 
-# What the words mean
+# The meaning of the words
 
 
 def _numbers(option: str, text: str) -> list[int]:

@@ -184,7 +184,7 @@ def _list(record: Path, say: Words) -> NoReturn:
 def _signers(
     out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], *, rules: bool
 ) -> list[PrivateKey]:
-    """Of the scribe, the referee and the arbiters; none without ``out``. Raise ``Failure``."""
+    """Return the keys of the scribe, the referee and the arbiters; none without ``out``. Raise ``Failure``."""
     given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": next(iter(arbiter_keys), None)}
     given |= {f"--arbiter-key ({number})": path for number, path in enumerate(arbiter_keys) if number}
     if out is None:
@@ -199,7 +199,7 @@ def _signers(
 
 
 def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
-    """Raise ``Failure`` if no log can be written of what was found with these keys."""
+    """Raise ``Failure`` if no log can be written of the findings with these keys."""
     is_given_up = any(act.kind is ActKind.ABORT for act in found.acts)
     if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)

@@ -1,4 +1,4 @@
-"""``referee desk``: a game at a physical table is entered as it goes on."""
+"""``referee desk``: the entry of a game at a physical table while it is played."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
 
 
 async def _with_own_referee(files: Folder, origin: str | None) -> None:
-    """In this process, so that it never outlives the desk; what it tells its operator goes to a file."""
+    """Run the desk with a referee in this process, which never outlives it; its reports to the operator go to a
+    file."""
     with (files.path / _LOG).open("a", encoding="utf-8") as log:
         logs.configure("json", "warning", log)
         data = files.referee

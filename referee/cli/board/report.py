@@ -46,10 +46,10 @@ class Roster:
     path: Path | None = None
     by_seat: Mapping[int, str] = field(default_factory=dict)
     by_key: Mapping[str, str] = field(default_factory=dict)
-    """By public keys, in lower case hexadecimal."""
+    """The names by public keys, in lower case hexadecimal."""
 
     def name_of(self, seat: int, known: str = "", key: str = "") -> str:
-        """Return the name; ``known``: what the game says. Raise ``Failure`` if they are not the same."""
+        """Return the name; ``known``: the game's own. Raise ``Failure`` if they differ."""
         names = [name for name in (known, self.by_seat.get(seat, ""), self.by_key.get(key.lower(), "")) if name]
         if len({*names}) > 1:
             raise Failure(f"--names {self.path}: seat {seat} is {names[1]}; expected {names[0]}", EXIT_USAGE)
@@ -96,7 +96,7 @@ def _roster(path: Path, text: str) -> Roster:
 
 
 def completed(setup: Setup, names: Roster, round_: int | None, table: int | None) -> Setup:
-    """Return the setup with what it does not say itself. Raise ``Failure`` if it says something else."""
+    """Return the setup with the facts that it lacks. Raise ``Failure`` if it contradicts them."""
     for option, given, said in (("--round", round_, setup.round), ("--table", table, setup.table)):
         if given is not None and said is not None and given != said:
             raise Failure(f"{option} {given}: the game says {said}; expected the same, or no option", EXIT_USAGE)

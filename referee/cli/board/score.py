@@ -26,7 +26,7 @@ from referee.text.report.text import sheet_lines
 from referee.text.words.catalogue import ENGLISH, Words
 
 _NAME_BYTES = 4
-"""Of MAGIC; the others tell of versions and of damage."""
+"""The part of MAGIC that names the kind of file; the other bytes show versions and damage."""
 
 
 def score(
@@ -73,7 +73,7 @@ def score(
 
 
 def _read(file: Path, key: str | None) -> Told:
-    """Return what the file tells of the end of its game. Raise ``Failure``."""
+    """Return the file's facts about the end of its game. Raise ``Failure``."""
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):

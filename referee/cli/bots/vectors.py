@@ -168,14 +168,14 @@ class Engine(Program):
 
 @dataclass(slots=True)
 class Agreement:
-    """What came of the questions of one kind about one game."""
+    """The results of the questions of one kind about one game."""
 
     game: str
     kind: str
     agreed: int = 0
     unsupported: int = 0
     differences: list[str] = field(default_factory=list)
-    """Where, what was answered and what was expected."""
+    """The place, the answer and the expected answer of each difference."""
 
     @property
     def answered(self) -> int:
@@ -184,7 +184,7 @@ class Agreement:
 
 
 def compare(engine: Engine, asked: Iterable[Question], told: Callable[[], None]) -> list[Agreement]:
-    """Ask them all, and call ``told`` after each. Raise ``ProgramFailed``."""
+    """Ask all questions, and call ``told`` after each. Raise ``ProgramFailed``."""
     found = dict[tuple[str, str], Agreement]()
     for question in asked:
         agreement = found.setdefault((question.game, question.kind), Agreement(question.game, question.kind))

@@ -1,4 +1,4 @@
-"""``referee audit``: what a game file proves."""
+"""``referee audit``: the proofs in a game file."""
 
 from __future__ import annotations
 

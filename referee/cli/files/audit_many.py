@@ -36,14 +36,14 @@ from referee.text.notation.outcomes import counted
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How a file stands to an earlier one of its game."""
+    """The relation of a file to an earlier one of its game."""
 
     name: str
-    """Of the earlier one; of several, the longest."""
+    """The name of the earlier one; of several, the longest."""
     more: int
     """Entries that the referee signed for in this file beyond the earlier one's."""
     fork: str = ""
-    """What shows two histories, if there are two."""
+    """The evidence of two histories, if there are two."""
     declared_by: int | None = None
     """The entry in which one of the two histories declares the other one lost."""
 
@@ -138,7 +138,7 @@ class Summary:
 
 
 def _verdict(line: Line, again: Again | None) -> str:
-    """Return the graver one of what the file alone comes to, and beside an earlier file of its game."""
+    """Return the graver verdict of the file alone and beside an earlier file of its game."""
     alone = str(line["verdict"])
     if again is None or not again.fork:
         return alone
@@ -171,16 +171,16 @@ _COMMAND: Final = "audit"
 _WHOLE: Final = Shard()
 _MEMORY_MIB: Final = 512
 _START_S, _S_A_MIB = 20.0, 10.0
-"""What an audit takes at most (docs/security.md), and time for a machine that is busy."""
+"""The most time of an audit (docs/security.md), with a reserve for a busy machine."""
 _FILES_A_PROCESS: Final = 4
-"""For fewer a process does not pay for its start."""
+"""The number of files below which a process does not pay for its start."""
 _PROOFS: Final = "proofs"
-"""In a line, with --log-policy: SHA-256 of the proofs that lay beside the file."""
+"""The key of the SHA-256 of the proofs beside the file, in a line with --log-policy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How files are audited."""
+    """The settings of an audit of many files."""
 
     shard: Shard = _WHOLE
     resume: Path | None = None
@@ -190,10 +190,10 @@ class Options:
     """Send the files to the machines of the cluster."""
     memory_mib: int = _MEMORY_MIB
     seconds: float | None = None
-    """For one file; None: by its size."""
+    """The time limit for one file; None: by its size."""
     as_json: bool = False
     demand: Demand | None = None
-    """Which public log the files should be in; None: nobody asks."""
+    """The public log that the files should be in; None: this is not checked."""
 
 
 class _Audits:
@@ -207,9 +207,9 @@ class _Audits:
         self._games = Games(listing.folder, policy.verifier)
         self._summary = Summary(as_json=options.as_json)
         self._next = 0
-        """How many are printed."""
+        """The number of printed files."""
         self._early: dict[str, Line] = {}
-        """What is done before its turn."""
+        """The lines that are done before their turn."""
 
     def run(self, listing: Listing) -> int:
         """Audit and print all; return the exit code. Raise ``BulkError``."""
@@ -265,7 +265,7 @@ class _Audits:
             with regular(path) as stream:
                 return stream.read()
         except OSError:
-            return None  # that nobody can read it is found there
+            return None  # the audit there finds that the file cannot be read
 
     def _digest(self, name: str) -> str:
         try:

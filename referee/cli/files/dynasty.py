@@ -78,7 +78,7 @@ def _read(path: Path, policy: Policy) -> _Game:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """Why there is no result: of which file, what, and what it makes of the verdict."""
+    """A reason why there is no result: the file, the fault, and the verdict."""
 
     path: Path
     what: str
@@ -95,7 +95,7 @@ def _failed(games: Sequence[_Game]) -> Iterator[_Fault]:
 
 
 def _apart(games: Sequence[_Game]) -> Iterator[_Fault]:
-    """Why they are not the three games of one dynasty."""
+    """Yield the reasons why they are not the three games of one dynasty."""
     before: Record | None = None
     for index, game in enumerate(games):
         if game.record is None:
@@ -106,7 +106,7 @@ def _apart(games: Sequence[_Game]) -> Iterator[_Fault]:
 
 
 def _of_none(record: Record) -> list[str]:
-    """Why it is no game of a dynasty."""
+    """Return the reasons why it is no game of a dynasty."""
     opened, options = record.opened, record.game.position.options
     if opened.rules_id != RULES:
         return [f"a game of {opened.rules_id}; expected one of {RULES}"]
@@ -121,7 +121,7 @@ def _of_none(record: Record) -> list[str]:
 
 
 def _misplaced(record: Record, index: int, before: Record | None) -> Iterator[str]:
-    """Why it is not game ``index`` of the series that the game before it belongs to."""
+    """Yield the reasons why it is not game ``index`` of the series that the game before it belongs to."""
     series = record.opened.series
     if series.index != index:
         yield f"game {series.index + 1} of its series; expected game {index + 1}"
@@ -154,7 +154,7 @@ def _but_for_the_order(options: Options) -> Options:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the three games come to."""
+    """The outcome of the three games."""
 
     games: list[_Game]
     faults: list[_Fault]

@@ -99,7 +99,7 @@ class Reproved:
         self._engines = engines
         self.counts: Counter[str] = Counter()
         self.contradictions: list[tuple[int, str]] = []
-        """Entries whose certificate proves the opposite of what the referee said, and what it proves."""
+        """Entries whose certificate proves the opposite of the referee's statement, and the proven statement."""
         self._frames = [frame for frame in frames if frame.type != FrameType.CERTIFICATE]
         self._known: dict[tuple[int, bytes], list[bytes]] = defaultdict(list)
         """Certificates that are there, by entry and its leaf hash."""

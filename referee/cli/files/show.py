@@ -31,10 +31,10 @@ from referee.text.notation.position_text import Boards, Position
 from referee.text.render.registry import renderer
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
-"""A text begins with a header, or a comment; a byte order mark is told as such."""
+"""A text begins with a header, or a comment; a byte order mark gets a message of its own."""
 _UNCHECKED = "These are boards alone: nobody has checked how they came about."
 _NAME_BYTES = 4
-"""Of MAGIC; the others tell of versions and of damage."""
+"""The part of MAGIC that names the kind of file; the other bytes show versions and damage."""
 
 
 def show(  # noqa: PLR0917 - typer reads options from the signature
@@ -107,7 +107,7 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a file tells, whichever its kind."""
+    """The contents of a file of any kind."""
 
     position: Position
     """The last one."""
@@ -116,9 +116,9 @@ class _Shown:
     header: list[str]
     moves: list[str]
     last: str
-    """What led to the position, for the title of a picture."""
+    """The event that led to the position, for the title of a picture."""
     draw: Callable[..., str]
-    """The text of these seats' boards, and of what else is known."""
+    """Draws these seats' boards as text, and the other known facts."""
     has_position: bool = True
     """False of boards alone."""
 

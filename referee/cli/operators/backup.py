@@ -116,7 +116,7 @@ def restore(
     for folder in from_ or ():
         if not folder.is_dir():
             raise Failure(f"--from {folder}: expected a folder with game files")
-    logs.configure("text", "critical")  # what it would log it prints
+    logs.configure("text", "critical")  # the command prints what would be logged
     try:
         laid = lay_down(copy, data, round(1000 * time()), marks=marks)
         try:

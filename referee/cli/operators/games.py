@@ -127,9 +127,9 @@ def _plain(game: game_pb2.Game) -> dict[str, Any]:
 
 
 def _result(game: game_pb2.Game) -> str:
-    """Return who won and why, or why nobody can tell.
+    """Return who won and why, or why that is unknown.
 
-    Of a game that ended when that was not kept: how it ended, and the places.
+    For a game that ended before outcomes were kept: how it ended, and the places.
     """
     if unread := unread_because(game.state):
         return unread

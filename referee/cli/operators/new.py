@@ -320,7 +320,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             lines = [json.dumps(opened, indent=2)] if as_json else told(opened)
             output.write("".join(f"{line}\n" for line in lines))
         elif request is not None:
-            # Before the game is opened, as its join strings are told only once.
+            # Before the game is opened, as its join strings are sent only once.
             with new_file(out) as file:
                 created = asyncio.run(office.open_game(request))
                 cards.extend(office.cards(created))

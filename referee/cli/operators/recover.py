@@ -1,4 +1,4 @@
-"""``referee recover``: games that the referee cannot go on with."""
+"""``referee recover``: games that the referee cannot continue."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     _check_words(game, {"--from": copy is not None, "--continue": go_on, "--end": end, "--give-up": give_up})
     if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
-    logs.configure("text", "critical")  # what it would log it prints
+    logs.configure("text", "critical")  # the command prints what would be logged
     try:
         opened = open_data(
             data,
@@ -139,7 +139,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
                 return await _decide(context, data, end=end)
             if game is None:
                 return await _look(context, data)
-            # Of every game a mark is kept, also of one that the database has lost.
+            # Every game has a mark, also one that the database has lost.
             known = [identity.hex() for identity in opened.store.marks.all()]
             meant = game if parse_game_id(game) else the_one(game, [each for each in known if each.startswith(game)])
             return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up), False
@@ -183,7 +183,7 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
 
 
 async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
-    """Return the games that cannot go on or are in doubt, in words, and whether there are any."""
+    """Return the games that cannot continue or are in doubt, in words, and whether there are any."""
     doubts = await recovery.in_doubt(context)
     unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
     lines = [*map(str, unsound), *in_doubt_words(doubts, data, named=bool(unsound))]
@@ -191,7 +191,7 @@ async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
 
 
 def _check_words(game: str | None, ways: Mapping[str, bool]) -> None:
-    """Raise ``Failure`` unless one way goes with a game, or --continue or --end with none, or nothing with none."""
+    """Raise ``Failure`` unless there is a game and one way, or no game and --continue, --end or nothing."""
     chosen = [way for way, is_chosen in ways.items() if is_chosen]
     if len(chosen) > 1:
         raise Failure(f"{' and '.join(chosen)}: a game is decided about in one way; choose one of them", EXIT_USAGE)
@@ -247,7 +247,7 @@ def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool 
 
 
 def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
-    """Return what was decided about a game, in words. ``what``: what came before, if something did."""
+    """Return the decision about a game, in words. ``what``: an earlier event, if there was one."""
     said = f"the log says that entries signed after {moment_utc(done.copied_ms)} may be lost" if done.copied_ms else ""
     state = "can continue"
     if done.ended:

@@ -47,7 +47,7 @@ _EXIT_TAKEN_OVER = 3
 
 
 class LogFormat(StrEnum):
-    """How the operator is told."""
+    """The form of the operator's log."""
 
     AUTO = "auto"
     JSON = "json"
@@ -55,7 +55,7 @@ class LogFormat(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """How much the operator is told."""
+    """The detail of the operator's log."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -445,7 +445,7 @@ def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
 
 @dataclass(frozen=True, slots=True)
 class _Pages:
-    """Those to serve beside the referee."""
+    """The pages to serve beside the referee."""
 
     listening: socket
     address: str
@@ -477,7 +477,7 @@ class _Pages:
         from referee_clients.web.child import Gateway  # noqa: PLC0415 - few referees need it
         from referee_clients.web.server import Settings  # noqa: PLC0415
 
-        # The referee's own certificate is trusted, whoever signed it, and whatever name it is reached by here.
+        # The referee's own certificate is trusted, with any signature, and under any name by which it is reached here.
         security = Security() if shown is None else Security(ca=self.certificate, name=shown.name)
         settings = Settings(
             origins=self.origins,
@@ -527,10 +527,10 @@ async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bo
         stopping.set()
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
-            # The next one ends the process, however it is stuck. What was acknowledged is on disk.
+            # The next one ends the process, however it is stuck. Acknowledged acts are on disk.
             signal.signal(number, signal.SIG_DFL)
 
-    # Before the first line is printed: whoever reads it may send a signal.
+    # Before the first line is printed: its reader may send a signal.
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop)
     # A full collection stops every game for its time. The program itself stays, and need not be looked at in one.
@@ -604,7 +604,7 @@ async def _either(*events: asyncio.Event) -> None:
 def _remember(data: Path, addresses: Addresses) -> None:
     try:
         addresses.remember(data)
-    except OSError as error:  # games go on without
+    except OSError as error:  # games continue without
         log = structlog.get_logger("referee.serve")
         log.warning("address not remembered", error=str(error))
 

@@ -1,4 +1,4 @@
-"""What ``serve`` and ``web`` are told beside their options: by a file, and by the environment.
+"""The settings of ``serve`` and ``web`` beside their options: from a file, and from the environment.
 
 An option counts before the environment, that before the file, and the file before the default. Lists do not merge.
 """
@@ -90,7 +90,7 @@ _READ: Final[Mapping[type, Callable[[str], Any]]] = {bool: _truth, int: int, flo
 
 
 def _taken(ctx: typer.Context, value: Path | None) -> Path | None:
-    """Have the file and the environment be the defaults of the options that are not given. Raise ``Failure``."""
+    """Make the file and the environment the defaults of the options that are not given. Raise ``Failure``."""
     if ctx.resilient_parsing:
         return value
     path = value or (Path(named) if (named := os.environ.get(FILE_VARIABLE)) else None)

@@ -198,7 +198,7 @@ def picture_of_callers(found: pb.GetCallersResponse) -> RenderableType:
 
 
 async def _show(asked: Asked, console: Console) -> None:
-    """For ever."""
+    """Show the status until it is stopped."""
     try:
         last, when, trouble = await asked.page(1), monotonic(), ""
     except grpc.aio.AioRpcError as error:
@@ -239,7 +239,7 @@ def picture(
         drawn = _picture(found, count, width, trouble, late_ms, is_one=is_one)
         if height is None or count <= 1 or (excess := _lines(drawn, width) - height) <= 0:
             return drawn
-        # A game takes some lines, of which nobody knows how many before it is drawn.
+        # A game takes some lines; the number is not known before it is drawn.
         count = max(1, count - max(1, excess // 4))
 
 
@@ -251,7 +251,7 @@ def _lines(drawn: RenderableType, width: int) -> int:
 def _picture(
     found: pb.GetStatusResponse, count: int, width: int, trouble: str, late_ms: int, *, is_one: bool
 ) -> RenderableType:
-    """Return so many games, and what is around them."""
+    """Return ``count`` games, and the parts around them."""
     parts: list[RenderableType] = [_head(found.server)]
     parts.append(Text(f"no answer ({trouble}) for {age(late_ms)}; asking again" if trouble else "", "bold red"))
     shown, now_ms = found.games[:count], found.server.now_ms + late_ms
@@ -339,7 +339,7 @@ def _games(games: Sequence[pb.GameStatus], now_ms: int, width: int) -> Table:
 
 
 def _connected(game: pb.GameStatus) -> str:
-    """Seat by their number, scribes by ``s``; a dot for whoever is not."""
+    """Return the connected seats by number, and scribes as ``s``; a dot for each missing one."""
     seats = [str(i) if seat.connected else "·" for i, seat in enumerate(game.seats) if not seat.scribed]
     has_scribe = game.scribe_connected or game.scribe_awaited or any(seat.scribed for seat in game.seats)
     return " ".join([*seats, *(["s" if game.scribe_connected else "·"] if has_scribe else [])])

@@ -1,4 +1,4 @@
-"""``referee token``: who may do what at a referee."""
+"""``referee token``: the permissions at a referee."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from referee.cli.shared.remote import TlsCa, is_token, security, token_of
 from referee_clients.web.secure import Lack
 
 TOKEN_VARIABLE = "REFEREE_GATEWAY_TOKEN"  # noqa: S105 - a name
-"""In the environment: a gateway's token."""
+"""The environment variable of a gateway's token."""
 
 
 def web(  # noqa: PLR0917 - typer reads options from the signature

@@ -31,7 +31,7 @@ RuleId = Annotated[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Joined(Remote):
-    """Which game, of one who has a join string for it."""
+    """The game, and a join string for it."""
 
     game: Annotated[
         str,
@@ -44,7 +44,7 @@ class Joined(Remote):
     ]
 
     def admitted(self) -> tuple[Self, str, int | None]:
-        """Return the same with what a join string says, the token, and the join string's seat. Raise ``Failure``."""
+        """Return the options completed from a join string, the token, and the join string's seat. Raise ``Failure``."""
         text = self.game
         try:
             if text.startswith("@"):
@@ -61,7 +61,7 @@ class Joined(Remote):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeatWords(Joined):
-    """What every act of a seat is given."""
+    """The options of every act of a seat."""
 
     key: Annotated[
         Path,
@@ -78,7 +78,7 @@ class SeatWords(Joined):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnteredWords(SeatWords):
-    """Of an act that a scribe may enter for the seat."""
+    """The options of an act that a scribe may enter for the seat."""
 
     scribe: Annotated[
         int | None,
@@ -90,7 +90,7 @@ class EnteredWords(SeatWords):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenWords(EnteredWords):
-    """Of an act that words can go with."""
+    """The options of an act that can have words."""
 
     reason: Annotated[
         str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
@@ -125,7 +125,7 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
 
 
 def _admitted(words: _W) -> tuple[_W, str]:
-    """Return the same with what a join string says, and the token. Raise ``Failure``."""
+    """Return the options completed from a join string, and the token. Raise ``Failure``."""
     found, token, seat = words.admitted()
     if seat is None:
         return found, token

@@ -166,7 +166,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """How the bot plays, whichever game."""
+    """The settings of the bot for any game."""
 
     name: str
     make: MakeBot
@@ -284,7 +284,7 @@ class _Progress:
     def __call__(self, ledger: Ledger) -> None:
         playing = ledger.record.phase is Phase.PLAYING
         if not ledger.receipts:
-            # Nothing was done by this process yet: what is told happened before it came back.
+            # This process has not acted yet: these events happened before it came back.
             self._is_taken = self._has_begun = playing
             return
         if not self._is_taken and self._seat in ledger.record.game.joins:

@@ -1,4 +1,4 @@
-"""``referee log recover``: what a public log knows, back into a database that has lost it."""
+"""``referee log recover``: the contents of a public log, put back into a database that has lost them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def recover_(  # noqa: PLR0917 - typer reads options from the signature
         source = open_source(copy) if copy is not None else Folder(folder)
     except ValueError as error:
         raise Failure(f"--from {copy}: {error}") from None
-    logs.configure("text", "critical")  # what it would log it prints
+    logs.configure("text", "critical")  # the command prints what would be logged
     try:
         opened = open_data(
             data, origin_of(data, None), marks=marks, seal_key=seal_key, alone=True, on_upgrade=no_upgrade

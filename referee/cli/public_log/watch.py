@@ -77,7 +77,7 @@ def verdict(problems: Sequence[LogError]) -> Verdict:
 
 
 def headline(found: Verdict) -> str:
-    """Return the first line of what a command says."""
+    """Return the first line of a command's output."""
     return "HOLDS" if found is Verdict.COMPLETE else found.name
 
 
@@ -133,7 +133,7 @@ _CAN_SPLIT = "two lists can both have the quorum {}, as it can be met by witness
 
 @dataclass
 class _Compared:
-    """What comparing with files has found."""
+    """The findings of the comparison with files."""
 
     files: int = 0
     problems: list[LogError] = field(default_factory=list)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from referee.log.public.witness import Witness
 
 _REQUESTS_PER_S = 20
-"""Of one address."""
+"""The limit for one address."""
 _AT_ONCE = 256
-"""Connections; what comes then is answered 503."""
+"""The most connections; further ones are answered 503."""
 
 
 def witness(  # noqa: PLR0917 - typer reads options from the signature
@@ -135,7 +135,7 @@ def _private(path: Path, *, new: bool) -> PrivateKey:
 
 
 async def _serve(witness: Witness, bound: socket, trusted: Sequence[str], *, as_json: bool) -> None:
-    """Serve until told to stop. Raise ``CannotServe``; ``ValueError`` for what is no proxy."""
+    """Serve until a signal. Raise ``CannotServe``; ``ValueError`` for a value that is no proxy."""
     import uvicorn  # noqa: PLC0415 - few commands need it
 
     from referee.log.public.witness_app import application  # noqa: PLC0415

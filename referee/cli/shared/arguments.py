@@ -47,7 +47,7 @@ _HEX_KEY = re.compile("[0-9a-fA-F]{64}", re.ASCII)
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?/?", re.ASCII | re.IGNORECASE)
 _KEY_EXPECTED = "64 hexadecimal digits, or a file with them or with a PEM key"
 _MOST_BYTES = 4096
-"""Of a file that may hold a key."""
+"""The largest file that may hold a key."""
 
 
 def words_in(language: str, part: str = "report") -> Words:
@@ -156,7 +156,7 @@ def verifier_key(option: str, text: str) -> VerifierKey:
         return VerifierKey.parse(key)
     except LogError as error:
         if not is_key:
-            # What another file holds, a private key perhaps, is not repeated.
+            # The content of another file, perhaps a private key, is not repeated.
             raise Failure(f"{word}: not a verifier key; expected a .vkey file or its text", EXIT_USAGE) from None
         expected = f"; expected {error.expected}" if error.expected else ""
         raise Failure(f"{word}: {error.what}{expected}", EXIT_USAGE) from None

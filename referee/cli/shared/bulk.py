@@ -22,7 +22,7 @@ from referee.text.notation.times import duration_ms
 
 SUFFIX: Final = ".gamelog"
 FILE: Final = "file"
-"""In a line: the name of the file."""
+"""The key of the file's name in a line."""
 GRAVITY: Final = (
     Verdict.FORK,
     Verdict.RULES,
@@ -35,7 +35,7 @@ GRAVITY: Final = (
     Verdict.PREFIX,
     Verdict.UNLOGGED,
 )
-"""Of several verdicts the first of these decides the exit code."""
+"""Verdicts by weight: the first of these that was found decides the exit code."""
 _LIST_SUFFIX: Final = ".txt"
 ShardWord = Annotated[
     str | None,
@@ -153,7 +153,7 @@ def _below(where: Path) -> Iterator[Path]:
 
 @contextmanager
 def telling(noun: str) -> Iterator[None]:
-    """Raise ``Failure`` for what ends a run before its time. ``noun``: what a task is."""
+    """Raise ``Failure`` for an error that ends a run before its time. ``noun``: the kind of task."""
     try:
         yield
     except TooManyLost as error:

@@ -1,4 +1,4 @@
-"""How a command fails: one plain line on standard error and an exit code; the extra that a command lacks."""
+"""The failure of a command: one plain line on standard error and an exit code; the extra that a command lacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
-"""What typer itself exits with for words it does not know; also for input that is not what a command reads."""
+"""typer's own exit code for unknown words; also for input that is not what a command reads."""
 
 
 class Failure(Exception):

@@ -27,9 +27,10 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None = None) -> _T:
-    """What ``reader`` makes of a file. With a key, it has to be signed by it; without, who signed is told, unchecked.
+    """Return the result of ``reader`` for a file. With a key, the file has to be signed by it; else the signer is
+    unchecked.
 
-    Raise ``Failure``: 2 for what cannot be read, 8 for what the rules forbid, and the codes of ``referee audit``.
+    Raise ``Failure``: 2 for an unreadable file, 8 for a breach of the rules, and the codes of ``referee audit``.
     """
     try:
         with path.open("rb") as file:
@@ -47,7 +48,7 @@ def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None =
 
 
 def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
-    """Without what was signed under it. Raise ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
+    """Return the text without the signatures under it. Raise ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
     if data.startswith(_BOM):
         raise Failure(f"{path}: begins with a byte order mark; expected UTF-8 without one", EXIT_USAGE)
     unix = data.replace(b"\r\n", b"\n")

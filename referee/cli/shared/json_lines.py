@@ -14,7 +14,8 @@ from referee.cli.shared.output import leave_quietly
 from referee.text.notation.questions import MAX_LINE_BYTES, Lines
 
 _PIECE = 1 << 16
-"""Bytes read at once; what came together is given together, so a program that waits gets its answers at once."""
+"""Bytes read at once; lines that came together are passed on together, so a program that waits gets its answers at
+once."""
 
 Questions = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="File with the questions; standard input if omitted.")
@@ -44,7 +45,7 @@ def read(stream: BinaryIO, most: int = _PIECE) -> bytes:
 
 
 def read_all(stream: BinaryIO, most: int) -> bytes:
-    """Return everything, or so many bytes of it. Raise ``Failure``."""
+    """Return everything, or the first ``most`` bytes. Raise ``Failure``."""
     data = b""
     while len(data) < most and (piece := read(stream, most - len(data))):
         data += piece
@@ -52,7 +53,7 @@ def read_all(stream: BinaryIO, most: int) -> bytes:
 
 
 def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes]]:
-    """Yield its lines, as they come together; of those longer than ``most`` only so much. Raise ``Failure``."""
+    """Yield its lines, as they come together, each cut at ``most`` bytes. Raise ``Failure``."""
     lines = Lines(most)
     while piece := read(stream):
         yield lines.feed(piece)
@@ -60,7 +61,7 @@ def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes
 
 
 def write(data: bytes) -> None:
-    """Write to standard output, at once, as far as anybody reads."""
+    """Write to standard output, at once, as long as there is a reader."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -58,7 +58,7 @@ class Office:
     async def open_round(
         self, tables: Sequence[Pairing], out: Path | None, cards: list[Card], *, dry_run: bool
     ) -> list[dict[str, Any]]:
-        """Open a game for each table that has none; return what there is to be told of each. Raise ``Failure``.
+        """Open a game for each table that has none; return a report on each. Raise ``Failure``.
 
         ``cards`` gets those of the seats, table by table, also of the tables before one that cannot be opened.
         """

@@ -1,4 +1,4 @@
-"""Standard output: what a command writes, and how it ends when its reader has gone."""
+"""Standard output: a command's writing, and its end when the reader has gone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.cli.shared.failure import EXIT_OK
 
 
 def write(text: str) -> None:
-    """Write it with all that was printed before, as far as anybody reads."""
+    """Write it with all that was printed before, as long as there is a reader."""
     if sys.stdout is None:
         return
     try:
@@ -23,12 +23,12 @@ def write(text: str) -> None:
 
 
 def leave_quietly() -> NoReturn:
-    """Nobody reads any more, as after ``| head``: that is no failure, and nothing is left to be said."""
+    """End without a failure and without a message: the reader has left, as after ``| head``."""
     discard()
     raise typer.Exit(EXIT_OK)
 
 
 def discard() -> None:
-    """Have what is still buffered go nowhere when Python ends."""
+    """Discard the buffered output when Python ends."""
     with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - os.devnull is no path
         os.dup2(nothing.fileno(), sys.stdout.fileno())

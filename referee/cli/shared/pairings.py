@@ -1,4 +1,4 @@
-"""The tables of a round, from a table of pairings: read as a whole, with what is wrong by row and column."""
+"""The tables of a round, from a table of pairings: read as a whole, with faults named by row and column."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], Any], str]]] = {
     "protest-time": ("protest_time", str, ""),
     "grace": ("grace", str, ""),
 }
-"""By column: what it says of the wishes, how it is read, and what is expected where not every text can be read."""
+"""The meaning of each column for the wishes, its reader, and the expected form where not every text can be read."""
 
 Key = tuple[int, int, int]
 
@@ -58,13 +58,13 @@ class Pairing:
     """Players by seat; a principal where there is no name, empty where there is neither."""
     request: pb.CreateGameRequest
     game: str = ""
-    """That the event names for it now; empty: none."""
+    """The game that the event names for it now; empty: none."""
     named: Set[str] = frozenset()
     """Every game that the event has named in the round, also of pairings that were annulled."""
 
     @property
     def file_name(self) -> str:
-        """For its join strings."""
+        """The name of the file for its join strings."""
         event, round_, table = self.key
         return f"event-{event}-round-{round_}-table-{table}.txt"
 

@@ -30,19 +30,19 @@ from referee_clients.sdk.channel import (
 from referee_clients.sdk.errors import EXPIRED, answer_of, expired
 
 _EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - to find out that a referee listens there
-"""Hosts to listen on, to which nobody can connect from elsewhere."""
+"""Hosts to listen on that are no address for clients elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Of one referee."""
+    """The addresses of one referee."""
 
     here: str
-    """To which commands on its own machine connect."""
+    """The address to which commands on its own machine connect."""
     public: str
-    """Which join strings carry."""
+    """The address in join strings."""
     web: str = ""
-    """Which links carry: the origin of its pages; empty: it has none where seats can be played."""
+    """The origin of its pages, in links; empty: it has no pages where seats can be played."""
 
     @classmethod
     def of(cls, listening: str, public: str, web: str = "") -> Addresses:
@@ -114,7 +114,7 @@ ServerOfData = Annotated[
         rich_help_panel="The referee",
     ),
 ]
-"""For commands with ``--data``: see ``server_of``."""
+"""The option of commands with ``--data``: see ``server_of``."""
 Data = Annotated[
     Path,
     typer.Option(
@@ -128,7 +128,7 @@ DataForAddress = Annotated[
     Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
 ]
 _PATIENCE_S = 60.0
-"""For one answer of a referee that says when it goes on."""
+"""The wait for one answer of a referee that says when it resumes."""
 DATA = Path("referee-data")
 _TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 TlsCa = Annotated[
@@ -173,7 +173,7 @@ SendInClear = Annotated[
 
 
 class NoAnswer(Failure):
-    """There is none now; a referee that is being started again may give one later."""
+    """There is no answer now; a referee that is being started again may give one later."""
 
 
 def server_of(server: str | None, data: Path) -> str:
@@ -187,7 +187,8 @@ def server_of(server: str | None, data: Path) -> str:
 def security(  # noqa: PLR0917 - as they stand in the command
     server: str, ca: Path | None, certificate: Path | None, key: Path | None, insecure: bool, token: str = ""
 ) -> Security:
-    """For ``open_channel``, which cannot fail any more. ``token``: that calls will carry."""
+    """Return the security for ``open_channel``, which cannot fail any more. ``token``: the one that calls will
+    carry."""
     found = Security(ca, certificate, key, insecure)
     try:
         check(server, found, token)
@@ -265,4 +266,4 @@ _SIGNS = {
     "Failed parsing HTTP/2": "the server there is not a referee; expected the address that referee serve printed",
     "errors resolving": "no machine has this name; expected the name or address of one",
 }
-"""In gRPC's words, why there is no connection."""
+"""gRPC's words for the reason why there is no connection."""

@@ -39,7 +39,7 @@ _SHOWN = 5
 
 
 class State(StrEnum):
-    """How far a game is, in a word."""
+    """The state of a game, in a word."""
 
     JOINING = "joining"
     DEALING = "dealing"
@@ -135,7 +135,7 @@ def wanted(  # noqa: PLR0917 - as they stand in the commands
 
 
 def _day_ms(option: str, text: str, days: int = 0) -> int:
-    """Return when the day begins, or one so many days later, in milliseconds since 1970; at least 1."""
+    """Return when the day begins, or the one ``days`` days later, in milliseconds since 1970; at least 1."""
     try:
         day = datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(days=days)
     except (ValueError, OverflowError):

@@ -33,11 +33,11 @@ Rlimit = Annotated[
 _MODULE: Final = "referee.server.service.solver_worker"
 _MEMORY_MIB: Final = 4096
 _FUSE_SECONDS: Final = 3600.0
-"""For what has its budget in work, not in time."""
+"""The time limit of questions whose budget is work, not time."""
 _BEAT_SECONDS: Final = 0.1
-"""How often a search gives a sign while it has nothing new."""
+"""The interval of a search's signs of life while it has nothing new."""
 _SLACK_SECONDS: Final = 1.0
-"""That a worker is told less than there is."""
+"""The time that is kept back from the worker's limit."""
 
 _Answer = TypeVar("_Answer", bound=Message)
 
@@ -51,7 +51,7 @@ class OutOfTime(NoAnswer):
 
 
 class Solver:
-    """To be entered, which starts a worker, and left, which ends it, by ``with``."""
+    """A worker in a ``with`` block, which starts and ends it."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
@@ -106,7 +106,7 @@ class Solver:
         beat_s: float | None,
         news: Callable[[bytes | None], None],
     ) -> None:
-        """In one run of the event loop, which turns Ctrl-C into the end of what it waits for, wherever that is."""
+        """Run one request in an event loop of its own; Ctrl-C ends its wait, wherever that is."""
         until = self._runner.get_loop().time() + seconds + _SLACK_SECONDS
 
         async def ask() -> None:

@@ -50,7 +50,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admitted:
-    """At which referee, and what admits to it."""
+    """The referee, and the credentials there."""
 
     server: Server = DEFAULT_SERVER
     token_file: Annotated[
@@ -81,7 +81,7 @@ class Admitted:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remote(Admitted):
-    """Which game, at which referee."""
+    """A game at a referee."""
 
     game: GameId
 
@@ -195,7 +195,7 @@ def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict
     def command(**words: Any) -> None:
         run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})
 
-    # How the referee is reached comes last, as ever.
+    # The options of reaching the referee come last, as ever.
     remote = {field.name for field in fields(Admitted)}
     first, *others = sorted(shared, key=lambda parameter: parameter.name in remote)
     ordered = [first, *own, *others]
@@ -206,7 +206,7 @@ def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict
 
 
 def _parameters(of: Callable[..., Any]) -> list[inspect.Parameter]:
-    """By name alone, so that those without a default may stand anywhere."""
+    """Return the parameters as keywords only, so that those without a default may stand anywhere."""
     hints = get_type_hints(of, include_extras=True)
     return [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])

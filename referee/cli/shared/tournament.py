@@ -1,4 +1,4 @@
-"""A tournament's file is opened by a command, to look at it or to enter acts, and errors are told."""
+"""Opens a tournament's file for a command, to look at it or to enter acts, and reports errors."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def failures(path: Path) -> Iterator[None]:
 
 @contextmanager
 def editing(path: Path, key: Path | None = None) -> Iterator[EventFile]:
-    """Open an event, and keep what was entered if nothing went wrong: all of it or nothing. Raise ``Failure``.
+    """Open an event, and keep the entered acts if nothing went wrong: all of them or none. Raise ``Failure``.
 
-    ``key``: of who signs, if it is not the organiser.
+    ``key``: the signer's, if it is not the organiser's.
     """
     with opened(path, key) as event, event.entering():
         yield event
@@ -93,9 +93,9 @@ def editing(path: Path, key: Path | None = None) -> Iterator[EventFile]:
 
 @contextmanager
 def opened(path: Path, key: Path | None = None) -> Iterator[EventFile]:
-    """Open an event to enter acts, wherever it is kept; what was entered is kept by ``save``. Raise ``Failure``.
+    """Open an event to enter acts, wherever it is kept; ``save`` keeps the entered acts. Raise ``Failure``.
 
-    ``key``: of who signs, if it is not the organiser.
+    ``key``: the signer's, if it is not the organiser's.
     """
     with failures(path), EventFile.opened(path, _Network()) as event:
         if key is not None:

@@ -31,10 +31,10 @@ from referee.wire.certificates.alhambra.wire import layout_of
 
 _SOLVER: Final = "referee.server.service.solver_worker"
 _SET: Final = "set"
-"""In a line: the tiles, as the file has them."""
+"""The key of the tiles in a line, as the file has them."""
 _MEMORY_MIB: Final = 4096
 _SLACK_S: Final = 60.0
-"""For a search to end that has used up its time."""
+"""The time for a search to end after its own time is used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ def set_as_json(found: pb.FindLongestWallResponse) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How walls are searched for."""
+    """The settings of searches for walls."""
 
     seconds: float
-    """For each set."""
+    """The time for each set."""
     rlimit: int
     seed: int
     shard: Shard

@@ -39,7 +39,7 @@ from referee.v1 import solver_service_pb2 as pb
 from referee.wire.certificates.registry import BadCertificate, Checked, Provable, provable
 
 _MOST_BYTES: Final = 1 << 20
-"""Of a certificate, or of an answer with one."""
+"""The largest certificate, or answer with one."""
 
 
 def prove(  # noqa: PLR0917 - typer reads options from the signature
@@ -136,7 +136,7 @@ class _Prover:
         spent = round(1000 * (perf_counter() - start), 2)
         found = None
         if proof.finding != pb.FINDING_UNDECIDED:
-            # What is passed on was looked at here, too.
+            # A certificate is passed on only if it was checked here, too.
             found = _provables()[game].check(proof.certificate)
             if found.claim != about or found.holds != (proof.finding == pb.FINDING_HOLDS):
                 raise Failure(
@@ -232,7 +232,7 @@ def _in_answer(line: bytes) -> bytes:
 
 
 def _alone(data: bytes) -> bytes:
-    """As bytes, or as base64 in lines of any length."""
+    """Return a certificate alone, given as bytes, or as base64 in lines of any length."""
     if not 0 < len(data) <= _MOST_BYTES:
         raise QueryError(f"certificate: {'longer than' if data else 'empty; expected at most'} {_MOST_BYTES} bytes")
     try:
@@ -312,7 +312,7 @@ def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
 
 
 EXIT_OPEN: Final = 11
-"""No other command ends so, and none of the verdicts of ``referee audit``."""
+"""An exit code that no other command has, and none of the verdicts of ``referee audit``."""
 
 
 def prove_decided(

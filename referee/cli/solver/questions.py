@@ -110,12 +110,12 @@ Seconds = Annotated[
 Seed = Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Seed of the search.")]
 
 NO_LIMIT: Final = (1 << 63) - 1
-"""Of work: the time limits it."""
+"""The limit of work when only the time is limited."""
 
 _Answer = TypeVar("_Answer", bound=Message)
 
 Words = Callable[[Any], str]
-"""What is known, on one line."""
+"""Returns the present result on one line."""
 
 
 class Lines:
@@ -135,7 +135,7 @@ class Lines:
             self._say(f"{monotonic() - self._start:6.1f} s  {words}")
 
     def stopped(self) -> None:
-        """By Ctrl-C."""
+        """Say that Ctrl-C stopped the search."""
         self._say(f"stopped after {monotonic() - self._start:.1f} s; the best so far:")
 
     def _say(self, words: str) -> None:
@@ -143,7 +143,7 @@ class Lines:
 
 
 class _Bar(Lines):
-    """The same in one line that changes, and how much of the time is over."""
+    """The newest result in one line that changes, and the share of the time that is over."""
 
     def __init__(self, words: Words, console: Console, progress: Progress, seconds: float) -> None:
         super().__init__(words, console)
@@ -156,7 +156,7 @@ class _Bar(Lines):
 
 @contextmanager
 def display(seconds: float, words: Words) -> Iterator[Lines]:
-    """For so many seconds at most: a bar at a terminal, lines elsewhere."""
+    """Show results for at most ``seconds`` seconds: a bar at a terminal, lines elsewhere."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield Lines(words, console)
@@ -169,7 +169,7 @@ def display(seconds: float, words: Words) -> Iterator[Lines]:
 def search(method: str, request: Message, first: _Answer, seconds: float, words: Words) -> tuple[_Answer, str]:
     """Return the newest answer when the search is over, or was stopped by Ctrl-C; and, if it was lost, why.
 
-    ``first``: what is known before. Raise ``Failure`` for a question that is wrong.
+    ``first``: the answer that is known before. Raise ``Failure`` for a question that is wrong.
     """
     found = first
     with telling(), Solver() as solver, display(seconds, words) as show:

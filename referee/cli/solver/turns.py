@@ -154,7 +154,7 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
             found = solver.ask("RebuildDistance", request, pb.RebuildDistanceResponse)
             spent = round(1000 * (perf_counter() - began), 2)
     moves = [move_of(each, "moves") for each in found.moves]
-    # No moves tell of no way, unless nothing has to be done.
+    # An empty list of moves means that there is no way, unless nothing has to be done.
     turns = len(moves) if moves or first == last else None
     if as_json:
         return questions.write_json(

@@ -46,7 +46,7 @@ _RATINGS_S: Final = 2.0
 _LINE_S: Final = 10.0
 _SHOWN: Final = 4
 _OF_ANY: Final = frozenset({"resume", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"})
-"""Options that change nothing of what is played."""
+"""Options that do not affect the games."""
 
 
 def match(  # noqa: PLR0917 - typer reads options from the signature
@@ -340,7 +340,7 @@ def _say(words: str) -> None:
 
 
 class _Shown:
-    """What is shown on standard error meanwhile: a bar at a terminal, a line now and then elsewhere; and each fault."""
+    """The display on standard error: a bar at a terminal, a line now and then elsewhere; and each fault."""
 
     def __init__(self, course: Course, console: Console, progress: Progress | None) -> None:
         self._course = course

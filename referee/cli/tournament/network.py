@@ -61,7 +61,7 @@ from referee_clients.sdk.channel import Security, open_channel
 from referee_clients.sdk.opening import Wishes, options_of_games
 
 GAMES_SUFFIX: Final = ".games"
-"""Of the folder beside an event's file that has the logs of its games."""
+"""The suffix of the folder with the logs of an event's games, beside the event's file."""
 _TIMEOUT_S: Final = 60
 GamesServer = Annotated[
     str | None,
@@ -128,14 +128,14 @@ def _named(log: EventLog, number: int) -> Set[str]:
 
 
 def opened_now(state: State, told: Sequence[Mapping[str, Any]]) -> list[OpenTable]:
-    """Return what the event has to learn of games that are open. ``told``: what ``Office.open_round`` returned."""
+    """Return the acts by which the event learns of open games. ``told``: the result of ``Office.open_round``."""
     round_ = published(state)
     games = {each["table"]: bytes.fromhex(each["game"]) for each in told}
     return [OpenTable(round_.number, n, game) for n, game in games.items() if round_.games.get(n) != game]
 
 
 class Found(Enum):
-    """How far the game of a table is."""
+    """The state of a table's game."""
 
     NO_GAME = "no game"
     RUNNING = "running"
@@ -164,9 +164,9 @@ class Taking:
     server: str
     security: Security
     folder: Path
-    """Where the logs are kept."""
+    """The folder of the logs."""
     verifier: VerifierKey | None
-    """Of the referee with the games; None: it is not known, and signatures may be any referee's."""
+    """The verifier of the referee with the games; None: it is not known, and signatures may be any referee's."""
 
     async def find(self) -> tuple[list[Table], list[EnterResult]]:
         """Return each table without a result, and the results that can be entered.
@@ -199,7 +199,7 @@ class Taking:
         return Found.RESULT, f"places {', '.join(map(str, read.result.places))}, from game {game.hex()}"
 
     async def _read(self, channel: grpc.aio.Channel, state: State, where: Where, game: bytes) -> LogRead | None:
-        """Fetch and read the game's log; None while it goes on. Raise ``Failure``, ``OSError``."""
+        """Fetch and read the game's log; None while the game is not over. Raise ``Failure``, ``OSError``."""
         if (await game_of(channel, self.server, game)).state != game_pb2.GAME_STATE_OVER:
             return None
         path = self.folder / f"{game.hex()}.gamelog"
@@ -221,7 +221,7 @@ async def check_game(server: str, secured: Security, state: State, where: Where,
 
 
 async def game_of(channel: grpc.aio.Channel, server: str, game: bytes) -> game_pb2.Game:
-    """Return what the referee tells of a game. Raise ``Failure``."""
+    """Return the referee's facts about a game. Raise ``Failure``."""
     stub = game_service_pb2_grpc.GameServiceStub(channel)
     try:
         found = (await stub.GetGame(pb.GetGameRequest(game_id=game.hex()), timeout=_TIMEOUT_S)).game

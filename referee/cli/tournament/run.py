@@ -58,7 +58,7 @@ from referee_clients.sdk.tournament import PATIENCE_S
 _TIMEOUT_S: Final = 15
 _LIFETIME_MS: Final = 24 * 3600 * 1000
 _LOOK_S: Final = 5.0
-"""After this time games are looked at, though no bot has said that one is over."""
+"""The time after which games are looked at, though no bot has said that one is over."""
 _AGAIN_S: Final = 1.0
 _T = TypeVar("_T")
 
@@ -120,7 +120,7 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
 
 @dataclass
 class Running:
-    """An event of bots, and what goes on in it."""
+    """An event of bots while it runs."""
 
     event: EventFile
     office: Office
@@ -128,7 +128,7 @@ class Running:
     players: int
     seed: int
     games: Path
-    """Where the logs of the games are kept."""
+    """The folder of the games' logs."""
     _failed: str = ""
     _ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a bot says that a game is over."""

@@ -131,7 +131,7 @@ _LIMITS: Final = Limits(memory_mib=1024, seconds=3600.0)
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One event: with the same everything is the same."""
+    """One event: equal trials have equal results."""
 
     terms: Terms
     """But for the commitment, which hangs on the seed."""

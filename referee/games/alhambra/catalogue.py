@@ -480,7 +480,7 @@ COURSE: Final = (
 )
 
 CATALOGUE: Final[tuple[Rule, ...]] = (*BUILDING, *WALL, *TURN, *REBUILD, *SCORING, *COURSE)
-"""Of the newest version."""
+"""The rules of the newest version."""
 
 _ADDED_IN_VERSION_2: Final = frozenset({"ALH-F14"})
 
@@ -519,10 +519,10 @@ _OF_VERSION_1: Final = {
         ),
     )
 }
-"""Where version 1 has another text."""
+"""The rules that have another text in version 1."""
 
 CATALOGUES: Final = {
     1: tuple(_OF_VERSION_1.get(rule.id, rule) for rule in CATALOGUE if rule.id not in _ADDED_IN_VERSION_2),
     2: CATALOGUE,
 }
-"""By version. What a version says never changes: its hash stands in the headers of logs."""
+"""The rules by version. The rules of a version never change: their hash stands in the headers of logs."""

@@ -1,4 +1,4 @@
-"""What chance can bring: the outcomes of a draw with their weights."""
+"""The outcomes of a draw with their weights."""
 
 from __future__ import annotations
 

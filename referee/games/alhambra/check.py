@@ -1,4 +1,4 @@
-"""Which rules an event breaks. Every one of them, and nothing is changed."""
+"""The rules that an event breaks: every one of them. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _money_row(position: Position, cards: tuple[int, ...]) -> tuple[Violation, .
     return tuple(found)
 
 
-# Events may hold any numbers: who makes them may have read them from anywhere.
+# Events may hold any numbers: their makers may have read them from anywhere.
 
 
 def _is_money(kind: int) -> bool:

@@ -37,7 +37,7 @@ class Dealer(Copied):
 
     @classmethod
     def going_on(cls, position: Position, stream: Stream, scoring: Sequence[tuple[int, int]]) -> Self:
-        """Return an order of what is still to come of a game that has begun.
+        """Return an order of the pieces still to come in a game that has begun.
 
         ``scoring``: of each scoring card that is still to come its number, and how many money cards lie above it; the
         upper one first.

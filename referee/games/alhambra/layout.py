@@ -18,7 +18,7 @@ from referee.games.game import Cell
 from referee.games.values import Copied
 
 Bits = Any
-"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+"""A set of cells, an ``int``. Any: values not known to be an ``int`` compiled code leaves to Python's own functions,
 which are faster with long ones."""
 
 REACH: Final = COUNT
@@ -48,13 +48,13 @@ def on_board(cell: Cell) -> bool:
 
 
 _CELLS: Final[tuple[Any, ...]] = tuple(cell_of(index) for index in range(113 * STRIDE))
-"""Any: what is known to be a pair is taken apart and put together by compiled code whenever it is passed on."""
+"""Any: a known pair is taken apart and put together by compiled code whenever it is passed on."""
 
 _RANKS: Final = tuple(index % STRIDE * STRIDE + index // STRIDE for index in range(113 * STRIDE))
 """Numbers that ascend by column, then row: sooner compared than cells."""
 
 _LYING_BYTES: Final = 3
-"""Of a tile in the encoding."""
+"""The bytes of a tile in the encoding."""
 
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
@@ -67,9 +67,9 @@ _OUTLINE: Final[tuple[tuple[int, int, int, int, int], ...]] = (
 )
 """A clockwise walk along each side: the cell across the corner, the cell ahead, the sides inwards and around."""
 _EMPTY: Final = N | E | S | W
-"""Of an empty cell: nobody walks there."""
+"""The value of an empty cell, which has no way on foot."""
 _TILE: Final = 1 << _EMPTY.bit_length()
-"""Of a cell with a tile, with its walls; larger than ``_EMPTY``."""
+"""The bit of a cell with a tile, beside its walls; larger than ``_EMPTY``."""
 _WAYS: Final = tuple(
     tuple((step, meets) for side, step, meets in _SIDES if not walls & side) for walls in range(2 * _TILE)
 )
@@ -154,7 +154,7 @@ class Layout(Copied):
         self._board: bytes | None = None
         self._ring: Bits | None = None
         self._allowed: dict[int, Bits] = {}
-        """By walls ``may_place``, by ~walls ``may_swap``: one dictionary is sooner made than two."""
+        """Cells by walls for ``may_place``, by ~walls for ``may_swap``: one dictionary is sooner made than two."""
         self._removable: Bits | None = None
         self._walked: tuple[int, int] | None = None
         self._wall: tuple[int, int] | None = None
@@ -189,7 +189,7 @@ class Layout(Copied):
             if len(ways) == 1:
                 reached, cut = self._walked
                 beside = 1 << ways[0] - self.base
-                # Who can walk to the cell beside it can walk to the tile, and only through that cell.
+                # A walk to the cell beside the tile reaches the tile, and there is no other way to it.
                 new._walked = (reached | 1 << index - self.base, cut | beside) if reached & beside else self._walked
         return new
 
@@ -238,14 +238,14 @@ class Layout(Copied):
     # it is off the board (ALH-A8): that would take more tiles than there are.
 
     def _beside(self) -> tuple[Bits, Bits, Bits, Bits]:
-        """For N, E, S, W: cells with a neighbour there."""
+        """Return the cells with a neighbour at N, E, S, W."""
         if self._neighbours is None:
             occ: Bits = self._occupied
             self._neighbours = occ << STRIDE, occ >> 1, occ >> STRIDE, occ << 1
         return self._neighbours
 
     def _facing(self) -> tuple[Bits, ...]:
-        """For N, E, S, W: cells whose neighbour there shows them a wall, then those it shows an open side."""
+        """Return for N, E, S, W the cells whose neighbour there shows them a wall, then those it shows an open side."""
         if self._faces is None:
             north, east, south, west = self._beside()
             n_wall, e_wall, s_wall, w_wall = (
@@ -460,7 +460,7 @@ class Layout(Copied):
         here, walls = start, board[start]
         side, across, ahead, inwards, around = _OUTLINE[0]
         run = best = length = 0
-        first = -1  # the run before the first side without a wall, which goes on from the last one
+        first = -1  # the run before the first side without a wall, which continues the last one
         while True:
             length += 1
             if walls & side:

@@ -35,7 +35,7 @@ STARTING_MONEY: Final = 20
 """ALH-F1: a hand is dealt until it holds this much."""
 
 SCORING_A: Final = KINDS
-"""In the order of turned cards: the first scoring card."""
+"""The first scoring card, in the order of turned cards."""
 SCORING_B: Final = KINDS + 1
 
 VALUE: Final = tuple(kind % VALUES + 1 for kind in range(KINDS))
@@ -97,7 +97,7 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
 def _extend(
     cards: list[tuple[int, int]], start: int, missing: int, way: tuple[int, ...], found: list[tuple[int, ...]]
 ) -> None:
-    """Find the ways that go on from ``way`` with cards from ``start`` on."""
+    """Find the ways that continue ``way`` with cards from ``start`` on."""
     before = 0
     for at in range(start, len(cards)):
         value, rest = cards[at]
@@ -130,11 +130,11 @@ def takings(row: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
 PILES: Final = 5
 
 _RARE: Final = 1 << 20
-"""How much rarer a place is that only an uneven cut brings: likelihoods are those of a deck cut evenly."""
+"""The factor by which a place is rarer that only an uneven cut brings: likelihoods are those of a deck cut evenly."""
 
 
 class Cut(Enum):
-    """How the deck may be cut into five piles."""
+    """The ways to cut the deck into five piles."""
 
     EVEN = 1
     """Piles that differ by one card at most."""
@@ -177,7 +177,7 @@ def weight_of_places(cut: Cut, stack: int, turned: int, a_at: int, b_at: int) ->
 
 
 def is_uneven(stack: int, turned: int, a_at: int, b_at: int) -> bool:
-    """Return whether no even cut brings A and B where they came: what a referee remarks on (ALH-F3)."""
+    """Return whether no even cut brings A and B where they came, which is worth a remark (ALH-F3)."""
     return not scoring_cards_fit(Cut.EVEN, stack, turned, a_at, b_at)
 
 

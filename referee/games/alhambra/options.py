@@ -1,4 +1,4 @@
-"""Where tables differ: the choices that a game is opened with."""
+"""The choices that a game is opened with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class LoopRule(StrEnum):
 
     FULL = "full"
     ONE_LESS = "one_less"
-    """As Board Game Arena counts."""
+    """The count of Board Game Arena."""
 
 
 class EndRule(StrEnum):

@@ -1,4 +1,4 @@
-"""Where the outer wall runs: the sides behind the lengths of ``Layout.wall``, for who draws them."""
+"""The course of the outer wall: the sides behind the lengths of ``Layout.wall``, for drawings."""
 
 from __future__ import annotations
 

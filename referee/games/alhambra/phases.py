@@ -1,4 +1,4 @@
-"""What a game of Alhambra can wait for, and the kinds of move and of chance that answer it."""
+"""The phases of a game of Alhambra, and the kinds of move and of chance that answer each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Phase(IntEnum):
-    """What the game waits for."""
+    """The move or chance that the game waits for."""
 
     NEUTRAL_START = 0
     MARKET = 1

@@ -1,4 +1,4 @@
-"""A position of Alhambra: what lies where and what is awaited, with the plain questions about it."""
+"""A position of Alhambra: the places of all pieces and the awaited act, with the plain questions about it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HAND_OUT: Final = Phase.HAND_OUT
 
 
 class Position(StateBase):
-    """All that is public; nothing in it is secret. Hidden is only the order of what is still undrawn."""
+    """All public data; nothing in it is secret. Only the order of undrawn pieces is hidden."""
 
     __slots__ = (
         "a_at",
@@ -52,7 +52,7 @@ class Position(StateBase):
     )
 
     def __init__(self, seats: int, options: Options, tile_set: TileSet, cut: Cut = Cut.ANY) -> None:
-        """Before the first event (ALH-F1 to ALH-F4). Raise ``SetupError``."""
+        """Set up the position before the first event (ALH-F1 to ALH-F4). Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         self.tile_set = tile_set
         self.seats = seats
@@ -90,7 +90,7 @@ class Position(StateBase):
         self.a_at = self.b_at = -1
         """Money cards turned before the scoring card; -1: not yet turned."""
         self.ending = Ending.RULES
-        """How the game ended, once it is over."""
+        """The way in which the game ended, once it is over."""
 
     def comments(self) -> tuple[str, ...]:
         """Return what a referee says of piles that cannot have been equal (ALH-F3), in English."""

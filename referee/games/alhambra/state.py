@@ -1,6 +1,6 @@
-"""A game of Alhambra in progress: what is awaited and what each event does.
+"""A game of Alhambra in progress: the awaited act and the effect of each event.
 
-Whether an event may happen is asked in ``check.py``; here it has happened.
+``check.py`` decides whether an event may happen; here it has happened.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _BAG_EMPTY: Final = EndRule.BAG_EMPTY
 
 
 class State(Position):
-    """A position that events move on. What the other modules of the game say of one is here by its method."""
+    """A position that events advance. Its methods call the rules in the other modules of the game."""
 
     __slots__ = ()
 
@@ -86,7 +86,7 @@ class State(Position):
         """Return the canonical encoding."""
         return encoding.encode(self)
 
-    # What is awaited
+    # The awaited moves and chance
 
     def pending(self) -> tuple[Pending, ...]:
         """Return one thing at a time: a decision, an outcome, a forced pass, or the result."""
@@ -103,7 +103,7 @@ class State(Position):
             return decision(self.seat, DISPOSALS[:2])
         return (Over(self.ending, tuple(self.scores), places(self.scores)),)
 
-    # What happens
+    # The effects of events
 
     def apply(self, event: Event) -> None:
         """Move on to the next thing awaited. The event has passed ``check``."""
@@ -164,7 +164,7 @@ class State(Position):
             self._end_actions()
 
     def _rebuilt(self, layout: Layout, legal: int) -> None:
-        """TBL-7: what an arbiter lets stand is judged as such from then on."""
+        """TBL-7: judge a move that an arbiter lets stand as such from then on."""
         self.layouts[self.seat] = layout if legal else AsPlayed.of_layout(layout)
 
     def _lay(self, tile: int, index: int) -> None:
@@ -245,7 +245,7 @@ class State(Position):
         self.deck, self.discard = self.discard, bytearray(KINDS)
 
     def _after_money(self) -> None:
-        """ALH-C9: the free slots are refilled with what the bag still has."""
+        """ALH-C9: refill the free slots from the bag, as far as it goes."""
         if self.bag and FREE in self.market:
             self.phase = _REFILL
         else:
@@ -263,7 +263,7 @@ class State(Position):
             self._after_refill()
 
     def _after_refill(self) -> None:
-        """ALH-E7, ALH-F4, ALH-F8: rounds that are due are held, the neutral player draws, the game goes on or ends."""
+        """ALH-E7, ALH-F4, ALH-F8: hold rounds that are due, let the neutral player draw, continue or end the game."""
         while self.to_score:
             round_, self.to_score = self.to_score[0], self.to_score[1:]
             self._score(round_)

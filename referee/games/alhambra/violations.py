@@ -1,6 +1,6 @@
 """The rules of building that a move or a whole layout breaks, with the cells, and layouts in which illegal tiles stand.
 
-A move answers for what it adds: where something illegal stands already (TBL-8), that is not its fault.
+A move answers for its own effects: an illegal part that stands already (TBL-8) is not its fault.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def pockets(occupied: int) -> tuple[int, int]:
 # An Alhambra in which an illegal tile stands, as an arbiter let it (TBL-7).
 #
 # Every tile still touches another by a side, as ALH-A3 cannot be waived. But tiles may be out of reach on foot, and
-# empty cells may be shut in. Later moves answer for what they add to that (TBL-8), so the rules of placing are local
+# empty cells may be shut in. Later moves answer for their own effects (TBL-8), so the rules of placing are local
 # here, too: they are asked of the tiles that can be reached, and of the shape with its pockets filled.
 
 
@@ -195,7 +195,7 @@ class AsPlayed(Layout):
         return self._shut_in
 
     def _with_pockets(self) -> Layout:
-        """With tiles in the pockets, as far as the shape goes: no empty cell of it is shut in."""
+        """Return the layout with tiles in the pockets, as far as the shape goes: no empty cell of it is shut in."""
         if self._filled is None:
             self._filled = Layout(self.tile_set, self.tiles)
             self._filled._occupied |= self.shut_in() >> self._filled.base
@@ -219,7 +219,8 @@ class AsPlayed(Layout):
         )
 
     def may_remove(self) -> Bits:
-        """ALH-A3 as well: what cannot be reached may still hang on a tile by its sides."""
+        """Return the removable tiles' cells, by ALH-A3 as well: a cell out of reach may still hang on a tile by its
+        sides."""
         cells = self._with_pockets().removable() & self.occupied
         if self.far():
             left = cells

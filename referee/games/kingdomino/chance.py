@@ -1,4 +1,4 @@
-"""What chance can bring: the outcomes of a draw with their weights."""
+"""The outcomes of a draw with their weights."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from referee.games.sampling import Below, Expanded, Sampled, drawn
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
     """Yield every outcome that the draw can bring, with its number of ways. Lines are lazy: there are many.
 
-    KDO-4: those of the option's draw; ``check`` admits any order of the kings. KDO-12: what was removed before the game
-    is as unknown as what is still to come, so all lines of dominoes not yet seen are equally likely.
+    KDO-4: those of the option's draw; ``check`` admits any order of the kings. KDO-12: dominoes removed before the game
+    are as unknown as those still to come, so all lines of dominoes not yet seen are equally likely.
     """
     if position.phase is Phase.FIRST_ORDER:
         if position.options.first_order is Draw.SEAT:

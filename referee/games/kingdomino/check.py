@@ -1,4 +1,4 @@
-"""Which rules an event breaks. Every one of them, and nothing is changed."""
+"""The rules that an event breaks: every one of them. Nothing is changed."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Dealer(Copied):
 
     @classmethod
     def going_on(cls, position: Position, stream: Stream) -> Self:
-        """Return an order of what is still to come of a game that has begun."""
+        """Return an order of the dominoes still to come in a game that has begun."""
         new = Copied.__new__(cls)
         unseen = numbers_of(position.unseen)
         new._dominoes = [unseen[i] for i in stream.permutation("", len(unseen))]

@@ -17,7 +17,7 @@ COUNT: Final = 48
 """Dominoes of a set; their numbers are 1 to 48."""
 
 UNKNOWN: Final = 0
-"""In place of the number of a discarded domino that nobody wrote down."""
+"""The number of a discarded domino in a record that does not name it."""
 
 
 class Half(NamedTuple):

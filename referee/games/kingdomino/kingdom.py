@@ -16,7 +16,7 @@ from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.values import Copied
 
 Bits = Any
-"""A set of cells, an ``int``. Any: what is not known to be an ``int`` compiled code leaves to Python's own functions,
+"""A set of cells, an ``int``. Any: values not known to be an ``int`` compiled code leaves to Python's own functions,
 which are faster with long ones."""
 
 SIZES: Final = (5, 7)
@@ -56,14 +56,14 @@ _STEPS: Final = (-STRIDE, -1, 1, STRIDE)
 _NEAR: Final[tuple[Bits, ...]] = tuple(
     sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE)
 )
-"""For every cell the set of its neighbours."""
+"""The set of each cell's neighbours."""
 
 HALVES: Final = tuple(
     (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
 )
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
 _PLACES: Final[tuple[Any, ...]] = tuple((*left, *right) for left, right in HALVES)
-"""Any: what is known to be four numbers is taken apart and put together by compiled code whenever it is passed on."""
+"""Any: four known numbers are taken apart and put together by compiled code whenever it is passed on."""
 
 _BITS: Final[tuple[Bits, ...]] = tuple(1 << index for index in range(STRIDE * STRIDE))
 _CASTLE_BIT: Final[Bits] = 1 << index_of(CASTLE)
@@ -123,7 +123,7 @@ class Kingdom(Copied):
         self.frame_size = frame_size
         self.castle = castle
         self.dominoes: tuple[Placed, ...] = ()
-        """In the order in which they were placed."""
+        """The dominoes in the order in which they were placed."""
         self.area_sets: tuple[tuple[tuple[Bits, int], ...], ...] = ((),) * len(TERRAINS)
         """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
         self.room: Bits = self._frame() & ~_CASTLE_BIT
@@ -262,7 +262,7 @@ class Kingdom(Copied):
         apart = max(abs(left[0] - right[0]), abs(left[1] - right[1]))
         return (left, right) if apart >= self.frame_size else ()
 
-    # What it is worth
+    # Its value
 
     def areas(self) -> list[Area]:
         """Return the areas by terrain, then by first cell (KDO-20)."""

@@ -1,4 +1,4 @@
-"""The events of Kingdomino: what a seat decides and what chance brings. Plain values; they judge nothing."""
+"""The events of Kingdomino: the decisions of seats and the outcomes of chance. Plain values; they judge nothing."""
 
 from __future__ import annotations
 

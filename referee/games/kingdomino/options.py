@@ -1,4 +1,4 @@
-"""Where tables differ: the choices that a game is opened with, and the variants that go together."""
+"""The choices that a game is opened with, and the variants that go together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MIN_SEATS, MAX_SEATS = 2, 4
 
 
 class Frame(StrEnum):
-    """KDO-16: what every domino has to fit into."""
+    """KDO-16: the frame that every domino has to fit into."""
 
     FIXED = "fixed"
     """The castle's cell in it is chosen before the first line."""
@@ -63,7 +63,7 @@ class Options:
         return tuple(dict.fromkeys(self.declared_order))
 
     def for_seats(self, seats: int) -> Options:
-        """Return the same options. Raise ``SetupError`` for what cannot be combined, by the variant's name."""
+        """Return the same options. Raise ``SetupError`` for options that cannot be combined, by the variant's name."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
             raise SetupError("seats", f"expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         if self.mighty_duel and seats != 2:

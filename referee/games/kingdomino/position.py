@@ -1,4 +1,4 @@
-"""A position of Kingdomino: what lies where and what is awaited, with the plain questions about it."""
+"""A position of Kingdomino: the places of all pieces and the awaited act, with the plain questions about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.games.values import Copied
 
 
 class Position(StateBase):
-    """All that is public; nothing in it is secret. Hidden is only the order of what is still undrawn."""
+    """All public data; nothing in it is secret. Only the order of undrawn dominoes is hidden."""
 
     __slots__ = (
         "claims",
@@ -35,19 +35,19 @@ class Position(StateBase):
     )
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
-        """Before the first event. Raise ``SetupError``."""
+        """Set up the position before the first event. Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         self.domino_set = domino_set
         self.seats = seats
         self.phase = Phase.CASTLE
         self.seat = 0
-        """On turn; while chance is awaited, the seat that comes after it, as far as it is known."""
+        """The seat on turn; while chance is awaited, the seat that comes after it, as far as it is known."""
         self.turns = 0
         """Kings that have done all they had to do in a round, since the game began."""
         self.kingdoms = [Kingdom(self.options.size())] * seats
-        """In a fixed frame one without a castle's cell until it is placed."""
+        """The kingdoms; in a fixed frame one has no cell for its castle until it is placed."""
         self.order = self.options.declared_order
-        """KDO-4: whose kings choose from the first line, in order; empty until it is known."""
+        """KDO-4: the seats whose kings choose from the first line, in order; empty until they are known."""
         self.kings: list[tuple[int, int]] = []
         """KDO-6: (domino, seat) of the kings whose domino is still to be placed in this round, ascending."""
         self.offer: list[int] = []

@@ -1,4 +1,4 @@
-"""Points and places. What a kingdom itself is worth is ``Kingdom.score``."""
+"""Points and places. ``Kingdom.score`` counts the points of one kingdom."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HARMONY_POINTS: Final = 5
 
 
 class Standing(NamedTuple):
-    """What a seat is ranked by, the first difference counts."""
+    """The values by which a seat is ranked; the first difference counts."""
 
     points: int
     """KDO-20, KDO-24: bonuses included."""
@@ -57,7 +57,7 @@ def standing(position: Position, seat: int) -> Standing:
 
 
 def places(standings: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return 1 for the best standing; what is equal in everything is an equal place (KDO-21 to KDO-23)."""
+    """Return 1 for the best standing; standings equal in everything have equal places (KDO-21 to KDO-23)."""
     return tuple(1 + sum(other > own for other in standings) for own in standings)
 
 

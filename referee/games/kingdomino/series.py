@@ -1,4 +1,4 @@
-"""KDO-26: what the next game of a series has of the one before it."""
+"""KDO-26: the part of the next game of a series that depends on the one before it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A game of Kingdomino in progress: what is awaited and what each event does.
+"""A game of Kingdomino in progress: the awaited act and the effect of each event.
 
-Whether an event may happen is asked in ``check.py``; here it has happened.
+``check.py`` decides whether an event may happen; here it has happened.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _OVER: Final = Phase.OVER
 
 
 class State(Position):
-    """A position that events move on. What the other modules of the game say of one is here by its method."""
+    """A position that events advance. Its methods call the rules in the other modules of the game."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class State(Position):
         return scoring.standing(self, seat)
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
-        """Before the first event. Raise ``SetupError``."""
+        """Set up the game before the first event. Raise ``SetupError``."""
         super().__init__(seats, options, domino_set)
         if self.options.frame is Frame.RELATIVE:
             self._set_up()
@@ -92,7 +92,7 @@ class State(Position):
         """Every seat's points if the game ended now."""
         return tuple(map(self.score, range(self.seats)))
 
-    # What is awaited
+    # The awaited moves and chance
 
     def pending(self) -> tuple[Pending, ...]:
         """Return one thing at a time: a decision, an outcome, or the result."""
@@ -109,7 +109,7 @@ class State(Position):
             return (Over(Ending.RULES, self.scores, scoring.places(standings)),)
         return awaited_chance(CHANCE_KINDS[phase])
 
-    # What happens
+    # The effects of events
 
     def apply(self, event: Event) -> None:
         """Move on to the next thing awaited. The event has passed ``check``."""
@@ -185,7 +185,8 @@ class State(Position):
             self._end_round()
 
     def _end_round(self) -> None:
-        """KDO-32: what nobody chose is out; KDO-6: kings go by their numbers; KDO-10: after the last line, place."""
+        """KDO-32: remove dominoes not chosen; KDO-6: order kings by their numbers; KDO-10: after the last line,
+        place."""
         self.removed += [number for number in self.offer if number not in self.claims]
         self.kings = sorted(self.claims.items())
         self.offer = []

@@ -1,4 +1,4 @@
-"""What chance can bring: the outcomes of a roll with their weights."""
+"""The outcomes of a roll with their weights."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from referee.games.rollwrite.sheet import CELLS, START_BUILDINGS, dice_of
 from referee.games.sampling import Below, Expanded, Sampled
 
 ROLLS: Final[Rolls] = tuple(map(dice_of, range(CELLS)))
-"""What a pair of dice can show."""
+"""All rolls of a pair of dice."""
 
 MOST_AGAIN: Final = 3
 """Rolls that do not count, in the lists of outcomes."""
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
-    """Yield what can come next, with weights as the likelihoods are: lazily, the shortest lists of rolls first.
+    """Yield the next outcomes, weighted by likelihood: lazily, the shortest lists of rolls first.
 
-    RNW-1, RNW-23: what does not count is rolled again, as often as it takes. Lists with up to ``MOST_AGAIN`` such rolls
-    are here; longer ones are legal, too, and lead to the position of the list without such rolls, as all do.
+    RNW-1, RNW-23: rolls that do not count are repeated, as often as it takes. Lists with up to ``MOST_AGAIN`` such
+    rolls are here; longer ones are legal, too, and lead to the position of the list without such rolls, as all do.
     """
     phase, due = position.phase, position.to_roll
     match phase:
@@ -69,7 +69,7 @@ def _with_repeats(lists: Callable[[int], Iterable[Rolls]]) -> Iterator[tuple[Rol
 
 
 def _start_buildings(again: int, before: Rolls = ()) -> Iterator[Rolls]:
-    """RNW-1: every list that goes on like this until the third building, with so many rolls more that repeat one."""
+    """RNW-1: every list that continues this one to the third building, with ``again`` more rolls that repeat one."""
     built = len(set(before))
     if built == START_BUILDINGS:
         if not again:

@@ -1,4 +1,4 @@
-"""Which rules an event breaks. Every one of them, and nothing is changed."""
+"""The rules that an event breaks: every one of them. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def violations(position: Position, event: Any) -> tuple[Violation, ...]:
 
 
 def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
-    """Check RNW-8: only what the game waits for; nobody passes."""
+    """Check RNW-8: only the awaited kinds of move are legal; passing is not."""
     return (Violation("RNW-8", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
@@ -160,7 +160,7 @@ def _faces(rule_id: str, rolls: Rolls) -> tuple[Violation, ...]:
 
 
 def _pairs(rule_id: str, rolls: Rolls, expected: int) -> tuple[Violation, ...]:
-    """So many pairs of dice are rolled."""
+    """Check the number of pairs rolled."""
     if len(rolls) != expected:
         return (Violation(rule_id, facts={"pairs": len(rolls), "expected": expected}),)
     return _faces(rule_id, rolls)
@@ -186,7 +186,7 @@ def _virtual_building(position: Position, rolls: Rolls) -> tuple[Violation, ...]
     return ()
 
 
-# Events may hold any numbers: who makes them may have read them from anywhere.
+# Events may hold any numbers: their makers may have read them from anywhere.
 
 
 def _is_face(value: int) -> bool:

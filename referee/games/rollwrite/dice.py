@@ -1,4 +1,5 @@
-"""Dice of a colour: what it costs to turn them, where they meet the others, which one is left. Knows no position."""
+"""Dice of a colour: the cost of turning them, the cells where they meet the others, the one that is left. Knows no
+position."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from functools import cache
 from referee.games.rollwrite.sheet import index_of
 
 Two = tuple[int, ...]
-"""What the two dice of a colour show, ascending."""
+"""The values of the two dice of a colour, ascending."""
 
 
 def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
@@ -26,7 +27,7 @@ def combinations(blue: Two, yellow: Two) -> tuple[int, ...]:
 
 
 def other(dice: Two, used: int) -> int:
-    """Return the die of two that is not the used one, by what they show."""
+    """Return the die of two that is not the used one, by their values."""
     low, high = dice
     return high if low == used else low
 

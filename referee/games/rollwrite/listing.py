@@ -45,7 +45,8 @@ def _costs(dice: Two) -> tuple[tuple[int, Two], ...]:
 
 @cache
 def _changes(blue: Two, yellow: Two) -> tuple[tuple[ChangeDice, ...], tuple[int, ...]]:
-    """Return what four dice can be turned to, by cost, then values, but for what they show; and the costs (RNW-19)."""
+    """Return the values that four dice can be turned to, by cost, then values, without the present ones; and the costs
+    (RNW-19)."""
     priced = sorted((b + y, new_b, new_y) for b, new_b in _costs(blue) for y, new_y in _costs(yellow))[1:]
     return tuple([_CHANGES[new_b, new_y] for _, new_b, new_y in priced]), tuple([cost for cost, _, _ in priced])
 

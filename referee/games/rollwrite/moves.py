@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from referee.games.game import ForcedPass
 
 Roll = tuple[int, int]
-"""What a blue and a yellow die show, 1 to 6 each, the blue one first."""
+"""The values of a blue and a yellow die, 1 to 6 each, the blue one first."""
 Rolls = tuple[Roll, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeDice:
-    """Coins turn dice: what all four show afterwards, each colour ascending."""
+    """Coins turn dice: the values of all four afterwards, each colour ascending."""
 
     blue: tuple[int, ...]
     yellow: tuple[int, ...]
@@ -21,7 +21,7 @@ class ChangeDice:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The building where a blue and a yellow die meet, by what they show."""
+    """The building where a blue and a yellow die meet, by their values."""
 
     blue: int
     yellow: int
@@ -34,7 +34,7 @@ class GetCoins:
 
 @dataclass(frozen=True, slots=True)
 class BuildSecond:
-    """For three coins, the building where the two dice meet that were not used."""
+    """The building where the two unused dice meet, for three coins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class KeepPair:
 
 @dataclass(frozen=True, slots=True)
 class StartSeat:
-    """Who starts."""
+    """The starting player."""
 
     seat: int
 
@@ -75,7 +75,7 @@ class StartDice:
 
 @dataclass(frozen=True, slots=True)
 class Dice:
-    """What the seat on turn rolls when its action is over: one pair, or two."""
+    """The dice that the seat on turn rolls when its action is over: one pair, or two."""
 
     rolls: Rolls
 

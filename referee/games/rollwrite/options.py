@@ -1,4 +1,4 @@
-"""Where tables differ: the choices that a game is opened with."""
+"""The choices that a game is opened with."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MIN_SEATS, MAX_SEATS = 1, 5
 
 
 class Solo(StrEnum):
-    """RNW-44: what a game with one seat is played for."""
+    """RNW-44: the aim of a game with one seat."""
 
     POINTS = "points"
     AGAINST = "against"
@@ -23,7 +23,7 @@ class Options:
     """Every default is the project's decision; see docs/rules/rollwrite.md."""
 
     start_seat: int | None = None
-    """RNW-1: who starts, declared instead of drawn."""
+    """RNW-1: the starting player, declared instead of drawn."""
     virtual_players: int | None = None
     """RNW-6, RNW-43: of a game with one seat 2, 3 or 4; None: 2."""
     solo: Solo = Solo.POINTS

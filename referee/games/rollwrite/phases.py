@@ -1,4 +1,4 @@
-"""What a game of Alhambra Roll & Write can wait for, and the kinds of move and of chance that answer it."""
+"""The phases of a game of Alhambra Roll & Write, and the kinds of move and of chance that answer each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Phase(IntEnum):
-    """What the game waits for."""
+    """The move or chance that the game waits for."""
 
     START_SEAT = 0
     START_BUILDINGS = 1

@@ -1,4 +1,4 @@
-"""A position of Alhambra Roll & Write: the pieces, the awards, what is awaited, and plain questions about them."""
+"""A position of Alhambra Roll & Write: the pieces, the awards, the awaited act, and plain questions about them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Position(StateBase):
     )
 
     def __init__(self, seats: int, options: Options, sheet: Sheet) -> None:
-        """Before the first event (RNW-4, RNW-42, RNW-43). Raise ``SetupError``."""
+        """Set up the position before the first event (RNW-4, RNW-42, RNW-43). Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         virtual = self.options.virtual_players or 0
         self.sheet = sheet
@@ -61,7 +61,7 @@ class Position(StateBase):
         self.circled = [START_COINS] * seats
         """RNW-16: circled in all."""
         self.blue: list[tuple[int, ...]] = [()] * seats
-        """What the blue dice on each seat's sheet show, ascending. As many as yellow ones: none to two."""
+        """The values of the blue dice on each seat's sheet, ascending. As many as yellow ones: none to two."""
         self.yellow: list[tuple[int, ...]] = [()] * seats
         self.virtual = [[0] * len(TYPES) for _ in range(virtual)]
         """RNW-6: buildings of each virtual player by type."""
@@ -110,7 +110,7 @@ class Position(StateBase):
 
     @property
     def is_against(self) -> bool:
-        """Whether the virtual players score and get a bonus (RNW-44)."""
+        """True if the virtual players score and get a bonus (RNW-44)."""
         return self.options.solo is Solo.AGAINST
 
     def copy(self) -> Self:
@@ -145,7 +145,7 @@ class Position(StateBase):
 
 
 class Award(NamedTuple):
-    """RNW-26 to RNW-31: who completed a type in a round, and what each of them gets for it."""
+    """RNW-26 to RNW-31: the players who completed a type in a round, and the points of each."""
 
     type: int
     round: int

@@ -38,7 +38,7 @@ class Share(NamedTuple):
     place: int
     players: tuple[int, ...]
     points: tuple[int, ...]
-    """Of the places that they take, as far as there are any; ``each`` is their sum's share."""
+    """The points of the places that the players take, as far as there are any; ``each`` is their sum's share."""
     each: int
 
 
@@ -53,7 +53,7 @@ class Line(NamedTuple):
 
 
 class Score(NamedTuple):
-    """What a player has in the end."""
+    """A player's points at the end."""
 
     types: tuple[int, ...]
     """Points of each type, those for its completion among them."""
@@ -82,7 +82,7 @@ def share(type_: int, taken: int, players: tuple[int, ...]) -> Share:
 def awards_of_round(
     awards: Sequence[Award], round_: int, counts: Sequence[Sequence[int]], boxes: Sequence[int], seats: int
 ) -> list[Award]:
-    """Return the awards of a round, by type: whoever completed it shares the next places (RNW-26 to RNW-31).
+    """Return the awards of a round, by type: the players who completed it share the next places (RNW-26 to RNW-31).
 
     ``awards``: those of the rounds before. ``counts``: buildings by type of the seats, then of the virtual players.
     """
@@ -137,12 +137,12 @@ def score_sheet(
     virtual: Collection[int] = (),
     against: bool = False,
 ) -> tuple[list[Score], list[Share]]:
-    """Return every player's points, and who shares which places at the end (RNW-33 to RNW-41, RNW-44).
+    """Return every player's points, and the shared places at the end (RNW-33 to RNW-41, RNW-44).
 
-    ``counts``: of each player, its buildings by type. ``built``, ``coins``: of the first players, their sets of cells
-    and unspent coins. ``awarded``: of each type, who completed it in the game and got how much for it; a virtual
-    player with 0, unless it scores. ``virtual``: players that take places and score only in ``against``, there with
-    the bonus of their number.
+    ``counts``: per player, its buildings by type. ``built``, ``coins``: of the first players, their sets of cells and
+    unspent coins. ``awarded``: per type, the points of each player who completed it in the game; a virtual player has
+    0, unless it scores. ``virtual``: players that take places and score only in ``against``, there with the bonus of
+    their number.
     """
     shares = [
         line
@@ -168,7 +168,7 @@ def score_sheet(
 
 
 def score(position: Position) -> tuple[list[Score], list[Share]]:
-    """Return every player's points, were the game over now, and who shares which places (RNW-33 to RNW-41)."""
+    """Return every player's points, were the game over now, and the shared places (RNW-33 to RNW-41)."""
     against = position.is_against
     return score_sheet(
         position.all_counts(),

@@ -53,7 +53,7 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
 def index_of(blue: int, yellow: int) -> int:
-    """Return the cell's place in the grid, from what the two dice show."""
+    """Return the cell's place in the grid, from the values of the two dice."""
     return (blue - 1) * FACES + yellow - 1
 
 
@@ -86,7 +86,7 @@ class Sheet:
     coin_track: int
     """RNW-16: coins that can be circled in the game, those of the start among them."""
     rows_are: str = "blue"
-    """Which dice give the rows of the printed grid: ``blue`` or ``yellow``."""
+    """The colour of the dice that give the rows of the printed grid: ``blue`` or ``yellow``."""
     masks: tuple[int, ...] = field(init=False, repr=False, compare=False)
     """The set of cells of each type."""
 

@@ -1,6 +1,6 @@
-"""A game of Alhambra Roll & Write in progress: what is awaited and what each event does.
+"""A game of Alhambra Roll & Write in progress: the awaited act and the effect of each event.
 
-Whether an event may happen is asked in ``check.py``; here it has happened.
+``check.py`` decides whether an event may happen; here it has happened.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _OVER: Final = Phase.OVER
 
 
 class State(Position):
-    """A position that events move on. What the other modules of the game say of one is here by its method."""
+    """A position that events advance. Its methods call the rules in the other modules of the game."""
 
     __slots__ = ()
 
@@ -95,7 +95,7 @@ class State(Position):
         """Return every virtual player's points, were the game over now; 0 unless they score (RNW-44)."""
         return [score.total for score in self.score()[0][self.seats :]]
 
-    # What is awaited
+    # The awaited moves and chance
 
     def pending(self) -> tuple[Pending, ...]:
         """Return one thing at a time: a decision, an outcome, or the result."""
@@ -111,7 +111,7 @@ class State(Position):
             return decision(self.seat, SECOND_BUILDING)
         return (self._result(),)
 
-    # What happens
+    # The effects of events
 
     def apply(self, event: Event) -> None:
         """Move on to the next thing awaited. The event has passed ``check``."""
@@ -200,7 +200,7 @@ class State(Position):
         self.blue[seat], self.yellow[seat] = blue, yellow
 
     def _change_dice(self, blue: tuple[int, ...], yellow: tuple[int, ...]) -> None:
-        """RNW-13, RNW-19: a die keeps its new value, whoever has it next."""
+        """RNW-13, RNW-19: a die keeps its new value for the next player."""
         seat = self.seat
         cost = change_cost(self.blue[seat], blue) + change_cost(self.yellow[seat], yellow)
         self.coins[seat] -= cost
@@ -229,7 +229,7 @@ class State(Position):
         self._roll_all()
 
     def _end_building(self) -> None:
-        """RNW-11: the dice not used go on as they are, then the used ones are rolled, unless it was the last turn.
+        """RNW-11: pass on the dice not used as they are, then roll the used ones, unless it was the last turn.
 
         RNW-24: with one seat they stay.
         """
@@ -256,7 +256,7 @@ class State(Position):
         self._roll_all()
 
     def _roll_all(self) -> None:
-        """RNW-17, RNW-20: all four dice, unless nobody needs them any more."""
+        """RNW-17, RNW-20: roll all four dice, unless no turn follows."""
         if self._is_last_turn():
             self._end_turn()
             return
@@ -265,7 +265,7 @@ class State(Position):
         self.phase = _DICE
 
     def _dice(self, rolls: tuple[Roll, ...]) -> None:
-        """RNW-11, RNW-17: to the sheet; of four, a pair goes on, RNW-24: unless there is one seat."""
+        """RNW-11, RNW-17: put the dice on the sheet; of four, pass on a pair, RNW-24: unless there is one seat."""
         self._place(rolls)
         if self.to_roll == 2 and self.seats > 1:
             self.to_roll = 0
@@ -306,7 +306,7 @@ class State(Position):
     # The end of a round, and of the game
 
     def _end_round(self) -> None:
-        """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
+        """RNW-26: give awards for the types completed in the round; RNW-32: before the game ends, too."""
         if self.is_newly_complete():
             counts, boxes = self.all_counts(), self.sheet.boxes
             self.awards += scoring.awards_of_round(self.awards, self.round, counts, boxes, self.seats)

@@ -99,7 +99,7 @@ def ml_dsa_message(name: str, head: TreeHead, time_s: int) -> bytes:
 
 
 def _ml_dsa(key: VerifierKey, text: str, time_s: int, signature: bytes) -> bool:
-    try:  # whoever plays has no such log to check, and need not install this
+    try:  # players have no such log to check, and need not install this
         from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm  # noqa: PLC0415
         from cryptography.hazmat.primitives.asymmetric.mldsa import MLDSA44PublicKey  # noqa: PLC0415
     except ImportError:
@@ -149,7 +149,7 @@ class LogPolicy:
 
     logs: tuple[Peer, ...]
     witnesses: Mapping[str, Peer]
-    """By the names that the policy gives them."""
+    """The witnesses by the policy's names."""
     quorum: str
     """The name of a witness or a group, or ``none``."""
     _groups: Mapping[str, _Group] = field(default_factory=dict)
@@ -165,7 +165,7 @@ class LogPolicy:
 
     @property
     def can_split(self) -> bool:
-        """Whether two quorums may have no witness in common: then a log can show each of them another list."""
+        """True if two quorums may have no witness in common: then a log can show each of them another list."""
         return self.quorum == NONE or self._is_met_twice(self.quorum)
 
     def _is_met_twice(self, name: str) -> bool:
@@ -285,22 +285,23 @@ def _bad(what: str, expected: str) -> LogError:
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """A head that the log signed, and who else did."""
+    """A head that the log signed, and its other signers."""
 
     head: TreeHead
     key: VerifierKey
     """The log's."""
     cosigned: Mapping[str, int]
-    """When each witness of the policy signed, in seconds since the Epoch, by the policy's names."""
+    """The times when witnesses of the policy signed, in seconds since the Epoch, by the policy's names."""
     uncounted: tuple[str, ...]
     """Witnesses of the policy whose lines cannot be checked here, for want of ML-DSA."""
     has_quorum: bool
     quorum_s: int | None
-    """When a quorum had signed: the head is no younger. None without one, or if the policy asks for no witness."""
+    """The time when a quorum had signed: the head is no younger. None without one, or if the policy asks for no
+    witness."""
 
     @property
     def last_s(self) -> int | None:
-        """When the last one did."""
+        """The time of the last signature."""
         return max(self.cosigned.values(), default=None)
 
 
@@ -323,7 +324,7 @@ def check_log_signature(key: VerifierKey, note: Note) -> None:
 
 
 def open_log_checkpoint(data: bytes, policy: LogPolicy) -> Witnessed:
-    """Return the head in a note. Whether a quorum has signed is told, not demanded.
+    """Return the head in a note. It says whether a quorum has signed; none is demanded.
 
     Raise ``LogError``: ``NOTE``; ``UNTRUSTED_KEY`` if no log of the policy signed; ``NOTE_SIGNATURE`` if a signature
     of the log or of a witness is wrong.

@@ -1,7 +1,7 @@
-"""What proofs from the public log add to an audit: where the file's head is logged, or that the log says otherwise.
+"""Proofs from the public log as part of an audit: the place of the file's head in the log, or a contradiction.
 
-A proof that does not hold says nothing of the file: anyone can lay one beside it. So it is told, and only a demand for
-a proof makes it a verdict. What a proof that holds contradicts, weighs as a receipt does.
+A proof that does not hold says nothing of the file: anyone can lay one beside it. So it is a comment, and only a demand
+for a proof makes it a verdict. A contradiction by a proof that holds weighs as one by a receipt.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ORDER = {layer: at for at, layer in enumerate(Layer)}
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Which log is trusted, and whether a file has to be in it."""
+    """The trusted log, and whether a file has to be in it."""
 
     policy: LogPolicy
     required: bool = False
@@ -96,7 +96,7 @@ def _logged(proof: TlogProof, head: Checkpoint, policy: LogPolicy) -> LoggedHead
 
 
 def _of_file(report: Report, found: Sequence[tuple[Checkpoint, LoggedHead]]) -> Iterator[LoggedHead]:
-    """Yield those that the file's entries have; what contradicts them is a finding already."""
+    """Yield those that the file's entries have; contradictions are findings already."""
     contradicted = any(finding.layer is Layer.RECEIPTS for finding in report.findings)
     for head, logged in found:
         if head == report.head or (head.game_id == report.game_id and not contradicted and head.size <= report.entries):

@@ -48,7 +48,7 @@ SUFFIX = ".tlog-proof"
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """Where a head is logged."""
+    """The place of a head in the log."""
 
     index: int
     witnessed: Witnessed
@@ -63,7 +63,7 @@ def prove_head(tree: TileTree, index: int, note: bytes) -> TlogProof:
 
 
 def check_head_logged(proof: TlogProof, head: Checkpoint, policy: LogPolicy) -> Logged:
-    """Return where this head is logged. Whether a quorum has signed is told, not demanded.
+    """Return the place of this head in the log. It says whether a quorum has signed; none is demanded.
 
     Raise ``LogError`` as ``open_log_checkpoint``; ``UNTRUSTED_KEY`` if the proof is from the log of another referee;
     ``CHECKPOINT`` if it is not of this head.

@@ -1,7 +1,7 @@
 """A monitor: follows a log from outside, keeps what it has seen, and says when two views do not fit together.
 
-It believes the log nothing but its leaves: it hashes every one itself, so that what it keeps is the log. That copy, one
-SQLite file, is what a second look is compared with, and from which lost heads can be told.
+It believes the log nothing but its leaves: it hashes every one itself, so that what it keeps is the log. A second look
+is compared with that copy, one SQLite file, and lost heads can be read from it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PRAGMA user_version = 1;
 """
 _VERSION = 1
 FUTURE_S: Final = 3600
-"""How far ahead of this machine's clock a witness may be."""
+"""The most seconds that a witness may be ahead of this machine's clock."""
 
 
 class StateFailed(Exception):
@@ -41,19 +41,20 @@ class StateFailed(Exception):
 
 
 class Unended(NamedTuple):
-    """A game of which there is one head only: it goes on, was abandoned, or its end is kept back."""
+    """A game with one head only: it is running, was abandoned, or its end is kept back."""
 
     game: str
     """Its name, such as ``club.example/g/…``."""
     entries: int
-    """How many its head has."""
+    """The entries of its head."""
     seen_s: int | None
-    """When it was first seen, in seconds since the Epoch: it was opened by then. None: not kept by an older version."""
+    """The time when it was first seen, in seconds since the Epoch: it was opened by then. None: not kept by an older
+    version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How old things may be; None: as old as they like."""
+    """The greatest ages allowed; None: any age."""
 
     signatures_s: int | None = None
     """The cosignatures of a quorum."""
@@ -63,27 +64,27 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look at a log has found."""
+    """The findings of one look at a log."""
 
     witnessed: Witnessed
     note: bytes
     """The checkpoint, verbatim."""
     before: int
-    """How many leaves were known before."""
+    """The number of leaves that were known before."""
     problems: tuple[LogError, ...] = ()
     """``FORK``: the log contradicts itself or what was seen before; ``STALE``; ``UNTRUSTED_KEY``: no quorum;
     ``INCOMPLETE``: games that should have ended."""
     comments: tuple[str, ...] = ()
     is_joined: bool = True
-    """The checkpoint belongs to the same log as what was kept. If not, only ``note`` shows what the log signed."""
+    """The checkpoint belongs to the same log as the kept leaves. If not, only ``note`` shows what the log signed."""
     unended: tuple[Unended, ...] = field(default=())
     """The oldest first."""
     overdue: int = 0
-    """How many of them have been open too long."""
+    """The number of them that have been open too long."""
 
 
 class State:
-    """What a monitor has seen of one log."""
+    """The part of one log that a monitor has seen."""
 
     def __init__(self, path: Path) -> None:
         """Open the file, or make it. Raise ``StateFailed``."""
@@ -180,7 +181,7 @@ class State:
 def look(source: Source, policy: LogPolicy, state: State, now_s: int, limits: Limits) -> Look:
     """Look at the log once, and keep what is new. ``now_s``: seconds since the Epoch.
 
-    What contradicts what was seen before is not kept. Raise ``LogError`` for a log that cannot be read, or is not one;
+    Leaves that contradict earlier ones are not kept. Raise ``LogError`` for a log that cannot be read, or is not one;
     ``OSError``; ``StateFailed``.
     """
     note = source.read(CHECKPOINT, MAX_COSIGNED_BYTES)
@@ -207,7 +208,7 @@ def look(source: Source, policy: LogPolicy, state: State, now_s: int, limits: Li
         except LogError as error:
             problems.append(error)
             fits = False
-    # In all that was ever seen: a contradiction stays one, however often it was told.
+    # Look through all that was ever seen: a contradiction stays one, however often it was reported.
     _look_for_contradictions(state, before, problems, comments)
     unended = tuple(state.unended())
     overdue = 0 if limits.open_s is None else _count_overdue(unended, now_s - limits.open_s)
@@ -233,7 +234,7 @@ def _check_age(witnessed: Witnessed, policy: LogPolicy, now_s: int, max_age_s: i
 
 
 def _compare(witnessed: Witnessed, state: State, before: int, tree: Tree, problems: list[LogError]) -> bool:
-    """Return whether the head may go on from what was seen; note why not."""
+    """Return whether the head may continue what was seen; note why not."""
     head = witnessed.head
     if head.size > before:
         return True
@@ -248,7 +249,7 @@ def _compare(witnessed: Witnessed, state: State, before: int, tree: Tree, proble
 
 
 def _grow(source: Source, witnessed: Witnessed, state: State, note: bytes, now_s: int) -> None:
-    """Read and keep the new leaves. Raise ``LogError``: ``FORK`` if they do not go on from what was seen."""
+    """Read and keep the new leaves. Raise ``LogError``: ``FORK`` if they do not continue what was seen."""
     known = state.seen()
     tree = known[1] if known is not None else Tree()
     head, start, old_root = witnessed.head, tree.size, tree.root()
@@ -313,12 +314,12 @@ def _reason(error: OSError | sqlite3.Error) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one witness shows."""
+    """One witness's view of the log."""
 
     name: str
-    """As the policy has it."""
+    """The witness's name in the policy."""
     size: int | None = None
-    """How many leaves it has signed for; None: it showed nothing that counts."""
+    """The number of leaves that it has signed for; None: it showed nothing that counts."""
     note: bytes = b""
     problem: LogError | None = None
     """``FORK``: it signed another list; ``STALE``: more than the log shows."""
@@ -357,7 +358,7 @@ def _view(source: Source, policy: LogPolicy, state: State, name: str, witness: S
 
 
 def _beyond(source: Source, size: int, root: bytes, head: TreeHead, name: str) -> LogError | None:
-    """Return what is wrong with a head that is further than what is published: an honest log has its tiles already."""
+    """Return the fault of a head that is further than the published tiles: an honest log has its tiles already."""
     tiles = TileTree(source, head.size)
     try:
         is_shown, proof = tiles.root() == head.root, tiles.consistency(size)

@@ -29,19 +29,19 @@ from referee.log.public.tiles import Source, is_path
 
 _CHUNK_BYTES = 64 * 1024
 _KEEP_ALIVE_S = 4.0
-"""How long a connection is used again after an answer: servers close theirs after 5 s and more."""
+"""The seconds for which a connection is used again after an answer: servers close theirs after 5 s and more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said."""
+    """A server's answer."""
 
     status: int
     body: bytes
 
 
 class _Https(HTTPSConnection):
-    """Has its socket before the handshake, so that a slow one can be cut as well."""
+    """A connection with its socket before the handshake, so that a slow handshake can be cut as well."""
 
     def __init__(self, host: str, port: int | None) -> None:
         self._tls = ssl.create_default_context()
@@ -57,7 +57,7 @@ class Web:
     """A server below an address. Not for several threads at once."""
 
     def __init__(self, url: str, timeout_s: float = 10.0) -> None:
-        """``timeout_s``: for one whole question. Raise ``ValueError`` for what is no such address."""
+        """``timeout_s``: for one whole question. Raise ``ValueError`` for any other address."""
         self.url = url.rstrip("/")
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
@@ -187,9 +187,9 @@ class Folder:
         self.path = path
 
     def read(self, path: str, most: int = MAX_COSIGNED_BYTES) -> bytes | None:
-        """As ``Source`` has it. Raise ``LogError`` for a pipe or a device, which could be waited for without end."""
+        """Read as ``Source`` does. Raise ``LogError`` for a pipe or a device, which could block without end."""
         try:
-            # To open a pipe would wait for whoever writes into it.
+            # Opening a pipe would wait for its writer.
             descriptor = os.open(self.path / path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return None

@@ -23,13 +23,13 @@ MAX_TILE_BYTES = WIDTH * HASH_BYTES
 MAX_BUNDLE_BYTES = WIDTH * (2 + 0xFFFF)
 MAX_SIZE = 1 << 62
 PARTIAL: Final = ".p/"
-"""In the path of a tile or a bundle that is not full."""
+"""The part of the path of a tile or a bundle that is not full."""
 _KEPT_TILES = 256
 _NAME = re.compile(r"tile/([0-9]|[1-5][0-9]|6[0-3]|entries)/(?:x[0-9]{3}/)*[0-9]{3}(?:\.p/[1-9][0-9]{0,2})?", re.ASCII)
 
 
 class Source(Protocol):
-    """Where the files of a log are read: a folder, or a web server."""
+    """The source of a log's files: a folder, or a web server."""
 
     def read(self, path: str, most: int) -> bytes | None:
         """Return what is there, None if nothing is. Raise ``OSError``; for more than ``most`` bytes ``LogError``."""
@@ -113,7 +113,7 @@ def read_leaves(source: Source, start: int, end: int) -> Iterator[tuple[int, byt
 
 
 class Edge:
-    """The right edge of a tree: what is not in full tiles, and all that is needed to add leaves.
+    """The right edge of a tree: the hashes outside full tiles, which suffice to add leaves.
 
     It keeps at most 255 leaves and 255 hashes a level, and makes the same files whenever it is asked.
     """
@@ -122,7 +122,7 @@ class Edge:
         self.size = 0
         self._bundle: list[bytes] = []
         self._rows: list[list[bytes]] = [[]]
-        """By level: the hashes of its partial tile."""
+        """The hashes of the partial tile, by level."""
 
     @classmethod
     def read(cls, source: Source, size: int) -> Edge:
@@ -141,7 +141,7 @@ class Edge:
         return edge
 
     def copy(self) -> Edge:
-        """Return one that grows by itself."""
+        """Return an independent copy."""
         edge = Edge()
         edge.size, edge._bundle, edge._rows = self.size, [*self._bundle], [[*row] for row in self._rows]
         return edge
@@ -307,10 +307,10 @@ _MOST_NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found."""
+    """The findings of ``check_log``."""
 
     tiles: int
-    """How many were compared, bundles included."""
+    """The number of tiles that were compared, bundles included."""
     root: bytes
     """Over the leaves as they are."""
     faults: tuple[LogError, ...]
@@ -318,7 +318,7 @@ class Checked:
 
 
 def check_log(source: Source, head: TreeHead, progress: Callable[[int], None] = lambda _: None) -> Checked:
-    """Recompute a log. ``progress`` is told how many leaves are done. Raise ``OSError``."""
+    """Recompute a log. ``progress`` takes the number of leaves done. Raise ``OSError``."""
     return _Checker(source, head.size).run(head, progress)
 
 
@@ -327,9 +327,9 @@ class _Checker:
         self._source = source
         self._size = size
         self._rows: list[list[bytes]] = [[]]
-        """By level: the hashes of its tile that is not full yet."""
+        """The hashes of the tile that is not full yet, by level."""
         self._count: list[int] = [0]
-        """By level: how many of its tiles were full."""
+        """The number of full tiles, by level."""
         self._compared = 0
         self._differences: list[tuple[int, int, int, int]] = []
         """Level, tile, its width, and which hash in it."""
@@ -365,7 +365,7 @@ class _Checker:
         return Checked(self._compared, root, tuple(self._faults[:_MOST_NAMED]))
 
     def _take(self, level: int, hashes: list[bytes]) -> None:
-        """Add hashes to a level, and what they fill to the levels above."""
+        """Add hashes to a level, and the filled tiles' hashes to the levels above."""
         if level == len(self._rows):
             self._rows.append([])
             self._count.append(0)

@@ -1,6 +1,6 @@
 """A witness signs a log's checkpoint if it grew out of the one before: never two that contradict (C2SP tlog-witness).
 
-Knows bytes and a file, not HTTP: ``Witness.add`` answers a request, and what it answered is durable.
+Knows bytes and a file, not HTTP: ``Witness.add`` answers a request, and its answer is durable.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ PRAGMA user_version = 1;
 """
 _VERSION = 1
 _CLOCK_S = 60
-"""So far behind the last cosignature the clock may be before its operator is told."""
+"""The most seconds that the clock may be behind the last cosignature before a warning to its operator."""
 _log = structlog.get_logger("referee.witness")
 
 
 class WitnessFailed(Exception):
-    """The file of a witness cannot be used; the message says why and what was expected."""
+    """The file of a witness cannot be used; the message has the reason and the expected file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What add-checkpoint is asked: the bytes are right, and nothing else is known."""
+    """A request to add-checkpoint: the bytes are right, and nothing else is known."""
 
     old: int
     proof: tuple[bytes, ...]
@@ -104,10 +104,10 @@ class Witness:
     """Cosigns for the logs of a policy. Methods may be called from several threads."""
 
     def __init__(self, file: WitnessFile, key: PrivateKey, logs: LogPolicy) -> None:
-        """``logs``: whose checkpoints are cosigned; its witnesses do not matter here."""
+        """``logs``: the logs whose checkpoints are cosigned; its witnesses do not matter here."""
         self._file = file
         self._key = key
-        # What other witnesses have signed is not for this one to judge.
+        # Other witnesses' signatures are not for this one to judge.
         self._logs = LogPolicy(logs.logs, {}, NONE)
 
     @property
@@ -137,7 +137,7 @@ class Witness:
                 _check_grown(log, head, request.proof)
             except LogError as error:
                 return Reply.refusal(422, str(error))
-            # A clock may be set back; of a later head nobody is to read that it was seen earlier.
+            # A clock may be set back; a later head must not appear to be seen earlier.
             time_s = max(now_s, log.time_s)
             if time_s > now_s + _CLOCK_S:
                 _log.error("clock was ahead", origin=head.origin, ahead_s=time_s - now_s)
@@ -161,7 +161,7 @@ def _check_grown(log: _Log, head: TreeHead, proof: tuple[bytes, ...]) -> None:
     if head.size == 0 and head.root != EMPTY_ROOT:
         raise LogError(Code.CHECKPOINT, "another root than that of an empty tree")
     if log.size == 0:
-        # Of nothing every tree is an extension, and there is nothing to prove.
+        # Every tree extends the empty one, and there is nothing to prove.
         if proof:
             raise LogError(Code.CHECKPOINT, "a proof from size 0", "no proof lines")
         return
@@ -169,7 +169,7 @@ def _check_grown(log: _Log, head: TreeHead, proof: tuple[bytes, ...]) -> None:
 
 
 class _Log:
-    """What the file has of one log, in a transaction."""
+    """The file's data on one log, in a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, origin: str) -> None:
         self._connection = connection
@@ -187,7 +187,7 @@ class _Log:
 
 
 class WitnessFile:
-    """What a witness has signed, in one SQLite file. To lose it is to be able to sign a contradiction."""
+    """The heads that a witness has signed, in one SQLite file. A witness that loses it may sign a contradiction."""
 
     def __init__(self, path: Path, verifier: VerifierKey, connection: sqlite3.Connection) -> None:
         """``make`` and ``open`` are for everybody."""

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from referee.log.public.witness import MAX_BODY_BYTES, Reply, Witness, WitnessFailed
 
 BODY_S = 10.0
-"""How long the body of a request may take."""
+"""The most seconds for the body of a request."""
 _log = structlog.get_logger("referee.witness")
 
 

@@ -1,4 +1,4 @@
-"""What another engine, or another verifier, can be held against: counting files, transcripts, logs good and forged."""
+"""Test vectors for other engines and verifiers: counting files, transcripts, logs good and forged."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class _Orders:
         self.cards = _kinds(*entry.words("cards"))
 
     def settle(self, state: State, turned: int) -> int:
-        """Have everything happen that nobody decides. ``turned``, and what is returned: cards that have come."""
+        """Apply every event that is no decision. ``turned`` and the result: cards that have come."""
         while True:
             (awaited,) = state.pending()
             match awaited:

@@ -56,11 +56,11 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A position of an entry, and how it goes on."""
+    """A position of an entry, and the function that continues it."""
 
     state: Any
     settle: Callable[[Any, int], int]
-    """Has everything happen that nobody decides. Takes and returns how much of what the entry draws has come."""
+    """Applies every event that is no decision. Takes and returns the number of the entry's draws that have come."""
     used: int = 0
 
     def after(self, move: Any) -> Point:
@@ -73,7 +73,7 @@ class Point:
 
 
 class Counting(Protocol):
-    """What a game's module offers. All raise ``ValueError`` for what is none of its entries or moves."""
+    """The functions of a game's module. All raise ``ValueError`` for words that are none of its entries or moves."""
 
     def start(self, entry: Entry) -> Point:
         """Return the position in which counting starts, of an entry of a whole game."""
@@ -92,7 +92,7 @@ def counting(rules_id: str) -> Counting:
 
 
 def count(rules_id: str, entry: Entry, depth: int) -> int:
-    """Return how many sequences of so many moves follow."""
+    """Return the number of sequences of ``depth`` moves that follow."""
     if "hand" in entry.lines:
         return counting(rules_id).placings(entry, depth)
     return _count(counting(rules_id).start(entry), depth)
@@ -130,7 +130,7 @@ KINDS: Final = ("count", "legal", "score", "digest")
 
 
 class BadAnswer(ValueError):
-    """It is not of the form that was asked for: what was expected."""
+    """The answer is not of the form that was asked for; the message has the expected form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Question:
     """The file, the entry and, for a count, the depth."""
     asked: Mapping[str, Any]
     expected: Any
-    """For ``legal`` the moves as the engine has them, as their order does not matter."""
+    """The answer; for ``legal`` the engine's moves, as their order does not matter."""
     point: Point | None = None
 
     def found(self, answer: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Everything that another engine or verifier can be compared with, written into one folder, with a list of its hashes.
+"""The vectors for other engines and verifiers, written into one folder, with a list of its hashes.
 
 Among it are forgeries of good logs, which a verifier has to refuse.
 """
@@ -104,12 +104,12 @@ def _written(frames: Sequence[Frame]) -> bytes:
 
 
 VERSION: Final = 1
-"""Of the layout of the folder and of the forms in it."""
+"""The version of the layout of the folder and of the forms in it."""
 MANIFEST: Final = "MANIFEST.json"
 
 
 def files() -> Iterator[tuple[str, bytes]]:
-    """Yield the name of every file, from the folder on, and what is in it; the manifest comes last."""
+    """Yield the name of every file, from the folder on, and its content; the manifest comes last."""
     hashes = {}
     for name, data in _files():
         hashes[name] = sha256(data).hexdigest()
@@ -146,9 +146,8 @@ def _files() -> Iterator[tuple[str, bytes]]:
 
 
 def _positions(transcript: Transcript) -> Iterator[dict[str, Any]]:
-    """Yield every position of the game: what everybody sees of it, its encoding, digest and points, legal moves, and
-    what happens.
-    """
+    """Yield every position of the game: its public view, encoding, digest and points, the legal moves, and the
+    event."""
     game = registry.get(transcript.rules_id)
     wire, words = codec(game.rules_id, game.version), notation(game.rules_id)
     components = wire.decode_components(wire.encode_components(None))
@@ -194,7 +193,7 @@ def _certificates() -> Iterator[tuple[str, bytes]]:
 
 
 def _logs() -> Iterator[tuple[str, bytes]]:
-    """Yield games' files, forgeries of each, and what an auditor with the verifier key says of them."""
+    """Yield games' files, forgeries of each, and the reports of an auditor with the verifier key."""
     key = (DATA / "logs" / "referee.vkey").read_bytes()
     policy = Policy(VerifierKey.parse(key.decode("ascii").strip()))
     yield "logs/referee.vkey", key

@@ -24,13 +24,13 @@ from referee.log.vectors.counting import Entry, Point, Words, happened, pair, pl
 
 
 class _Rolls:
-    """What the dice show, roll by roll."""
+    """The rolled dice, roll by roll."""
 
     def __init__(self, entry: Entry) -> None:
         self.pairs = [pair(word) for word in entry.words("rolls")]
 
     def settle(self, state: State, used: int) -> int:
-        """Roll everything that is due. ``used``, and what is returned: rolls that have come."""
+        """Roll everything that is due. ``used`` and the result: rolls that have come."""
         while isinstance(awaited := state.pending()[0], Chance):
             end = used + 1
             outcome: Any

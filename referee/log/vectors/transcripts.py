@@ -24,10 +24,10 @@ from referee.wire.registry import codec
 _MOST_LISTED: Final = 8
 """Moves that are written in words; of more, their number and a hash of their bytes."""
 _WIDTH: Final = 88
-"""Of a list that stands on one line; what is longer is taken apart."""
+"""The width of a list that stands on one line; a longer one is broken up."""
 _BY_NUMBER: Final = ("seats", "virtualPlayers")
 Part = tuple[str, str]
-"""Where in the position, and what is there, as JSON."""
+"""A path in the position, and the value there, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def text_of(transcript: Transcript) -> str:
 
 @dataclass(frozen=True)
 class Step:
-    """An event of a transcript, and the position before it: the game goes on with it, so copy it to keep it."""
+    """An event of a transcript, and the position before it: the game continues with it, so copy it to keep it."""
 
     state: Any
     awaited: Pending
@@ -164,7 +164,7 @@ def _chosen(moves: Sequence[Any], choices: Deck, number: int) -> Any:
 
 
 def _observed(state: State, seats: int, wire: Any, seen: dict[str, list[Part]]) -> Iterator[str]:
-    """What is new to everybody or, where they see different things, to each. ``seen``: what they saw last."""
+    """Yield the news for everybody or, where seats see different things, for each. ``seen``: the last view of each."""
     views = {"anybody": state.observation(None)} | {f"seat {seat}": state.observation(seat) for seat in range(seats)}
     told = {who: wire.position(view) for who, view in views.items()}
     if all(other == told["anybody"] for other in told.values()):

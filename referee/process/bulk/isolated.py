@@ -1,8 +1,8 @@
-"""One task at a time in a process of its own kind: it may die, hang or take all memory, and costs itself.
+"""One task at a time in a separate process, which may die, hang or take all memory at the cost of that task alone.
 
-The processes are those of ``referee.process``, kept for the next tasks. One has several in its pipe, so that it never
-waits for the next, and tells the result of each at once: so whichever it was at is to blame for its end, and the others
-go on in another process. Any number of threads may ask.
+The processes are those of ``referee.process``, kept for the next tasks. One has several tasks in its pipe, so that it
+never waits for the next, and sends each result at once. So the task without a result is to blame when a process ends,
+and the others continue in another process. Any number of threads may ask.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from referee.process.pool import WorkerFailed, WorkerFault, Workers
 
 _MODULE: Final = "referee.process.bulk.worker"
 _START_S: Final = 60.0
-"""For a new process to be ready; not taken from the time of the task."""
+"""The time in which a new process must be ready; the task's own time begins later."""
 _BEAT_S: Final = 0.5
-"""As often it is looked whether the time of a task is over."""
+"""The interval between checks whether a task's time is over."""
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
@@ -34,13 +34,13 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one task may take."""
+    """The limits of one task."""
 
     memory_mib: int = 512
-    """Of address space; 0 for no limit."""
+    """The limit of address space; 0 for no limit."""
     seconds: float = 120.0
     at_home: bool = False
-    """With the environment, folder and standard error of this process: for programs of the person who runs it."""
+    """True if a process has the environment, folder and standard error of this one: for the user's own programs."""
 
 
 class _Kind(NamedTuple):
@@ -62,11 +62,11 @@ class Lost:
 
 @dataclass(slots=True)
 class _Answers:
-    """What came of the tasks of one request: the first ones have answers."""
+    """The answers to the tasks of one request, from the first on; later tasks may have none."""
 
     found: list[Any]
     failure: WorkerFailed | WorkerFault | None = None
-    """Why the next one has none."""
+    """The reason why the next one has none."""
 
 
 class _Children:
@@ -81,7 +81,8 @@ class _Children:
         self._thread.start()
 
     def ask(self, work: bytes, request: bytes, seconds: Sequence[float]) -> _Answers:
-        """Return the answers to a request of so many tasks, and what ended them early. ``seconds``: for each."""
+        """Return the answers to a request of several tasks, and what ended them early. ``seconds``: the time for
+        each task."""
         with self._gate:
             if self._is_stopped:
                 return _Answers([], _stopped())
@@ -160,7 +161,7 @@ class Keeper:
 
 
 _of_process = Keeper()
-"""For threads that no keeper was given to: those of a cluster's machine, whose end ends the processes."""
+"""The keeper for threads without one: those of a cluster's machine, whose end ends the processes."""
 _of_thread = threading.local()
 
 
@@ -173,7 +174,7 @@ os.register_at_fork(after_in_child=_renew)
 
 
 def give(keeper: Keeper) -> None:
-    """Have all calls of this thread done by processes of this keeper."""
+    """Do all calls of this thread with processes of this keeper."""
     _of_thread.keeper = keeper
 
 
@@ -182,7 +183,7 @@ def calls(
 ) -> Iterator[_Result | Lost | Raised]:
     """Yield the result of each task, in their order, as JSON has it.
 
-    After an error that ``work`` raises, or when so many seconds have passed, nothing more is done.
+    Stop after an error that ``work`` raises, or after ``enough_s`` seconds.
     """
     keeper: Keeper = getattr(_of_thread, "keeper", _of_process)
     began, at = monotonic(), 0

@@ -1,4 +1,4 @@
-"""Where a bulk run can take place: on this machine, or on a cluster of Dask's."""
+"""The places where a bulk run can happen: this machine, or a cluster of Dask's."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from referee.process.bulk.run import Place
 SCHEME: Final = "dask://"
 _CONNECT_S: Final = 10
 _PART_S: Final = 2.0
-"""To hand out a part costs some 11 ms there."""
+"""The length of a part there, where handing one out costs some 11 ms."""
 _PART_HERE_S: Final = 0.25
-"""It costs a millisecond here, and more where others work. Not longer, as a part is what a run that is killed loses."""
+"""The length of a part here, where handing one out costs a millisecond, or more under load. A killed run loses its
+parts."""
 
 
 class _Inline(Executor):
@@ -40,7 +41,7 @@ def inline() -> Iterator[Place]:
 
 @contextmanager
 def here(jobs: int) -> Iterator[Place]:
-    """Yield this machine, where so many tasks are done at one time. When it is left, no process of it is left."""
+    """Yield this machine, which does ``jobs`` tasks at one time. On exit no process of it is left."""
     keeper = isolated.Keeper()
     threads = ThreadPoolExecutor(jobs, "bulk", isolated.give, (keeper,))
     try:
@@ -66,7 +67,7 @@ def dask(address: str) -> Iterator[Place]:
     if find_spec("distributed") is None:
         raise BadOption("--on: Dask is not installed here; expected pip install 'tile-referee[cluster]' before")
     distributed = import_module("distributed")  # an extra; it takes a second
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what is wrong is said in one line
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is reported in one line
     try:
         client = distributed.Client(address.replace(SCHEME, "tcp://", 1), timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:

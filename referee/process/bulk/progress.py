@@ -1,4 +1,4 @@
-"""How far a bulk run is: a bar where somebody looks, and a line every half minute elsewhere, on standard error."""
+"""The progress of a bulk run on standard error: a bar on a terminal, and a line every half minute elsewhere."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A file of results: a line of JSON for each task as soon as it is done, so that a run can go on, and shards be merged.
+"""A file of results, with a line of JSON for each finished task: a run can continue, and shards can be merged.
 
-The first line of every run, its head, says what the run is: the program, what was asked, the shard, and how many tasks
-it and the whole have. Every further line is a task: its name, the program, and the result. If a run goes on with other
-names, its head is followed by the lines of its own names, old ones too, as a task may be gone.
+The first line of every run, its head, describes the run: the program, what was asked, the shard, and how many tasks the
+shard and the whole have. Every further line is a task: its name, the program, and the result. If a run continues with
+other names, its head is followed by the lines of its own names, old ones too, as a task may be gone.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any, BinaryIO, Final, Self
 
 
 class BulkError(Exception):
-    """The run cannot go on; what the sink was given stands."""
+    """The run cannot continue; what the sink was given stands."""
 
 
 class BadOption(BulkError):
-    """What was asked for makes no run; nothing was done."""
+    """The options make no run; nothing was done."""
 
 
 class ResultsError(BulkError):
@@ -41,7 +41,7 @@ class OtherVersion(BulkError):
 
 
 class TooManyLost(BulkError):
-    """It is the machine, not the tasks."""
+    """The machine is to blame, not the tasks."""
 
     def __init__(self, lost: int, most: int, last: str) -> None:
         super().__init__(f"{lost} tasks were lost, and at most {most} may be; the last one: {last}")
@@ -100,7 +100,7 @@ class Shard:
 
     @classmethod
     def of(cls, name: str, count: int) -> Self:
-        """Return the shard, of so many, to which the task of this name falls."""
+        """Return the shard, of ``count``, to which the task of this name falls."""
         digest = sha256(name.encode("utf-8", "surrogateescape")).digest()
         return cls(int.from_bytes(digest, "big") % count, count)
 
@@ -118,9 +118,9 @@ def _number(name: str, environment: Mapping[str, str]) -> int | None:
 
 
 LOST: Final = "lost"
-"""In a line: why there is no result; the task is done again when the run goes on."""
+"""The key of the reason why a line has no result; the task is done again when the run continues."""
 COST: Final = "cost"
-"""In a line: what is another each time, such as seconds; not compared."""
+"""The key of values in a line that differ each time, such as seconds; not compared."""
 PROGRAM: Final = "program"
 _HEAD: Final = "run"
 _FORMAT: Final = 1
@@ -132,18 +132,18 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a run is."""
+    """The head of a run."""
 
     what: Line
     """The command, and whatever of its options changes a result: runs that differ in it do not belong together."""
     noun: str
-    """What a task is, such as ``file``; in each line the key of its name."""
+    """The kind of task, such as ``file``; in each line the key of its name."""
     program: str
     shard: Shard
     tasks: int
-    """Of this shard."""
+    """The number of tasks in this shard."""
     whole: int
-    """Of all shards."""
+    """The number of tasks in all shards."""
     names: str
     """Hash of the names of the whole."""
 
@@ -172,16 +172,16 @@ class Head:
 
 @dataclass(slots=True)
 class Results:
-    """What a file holds: its lines stay there until they are asked for, as there may be millions."""
+    """The contents of a file of results: lines stay there until they are asked for, as there may be millions."""
 
     path: Path
     stream: BinaryIO
     heads: list[Head] = field(default_factory=list)
-    """Of every run that wrote into it; the last one counts."""
+    """The heads of all runs that wrote into the file; the last one counts."""
     size: int = 0
     """Bytes of whole lines; what follows was torn off when the writer ended."""
     _since: int = 0
-    """Where the run over these names begins."""
+    """The offset at which the run over these names begins."""
     _places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -190,7 +190,7 @@ class Results:
 
     @property
     def names(self) -> Iterator[str]:
-        """Of the tasks of the last run that have a line, in the order of the lines."""
+        """The names of the last run's tasks that have a line, in the order of the lines."""
         return filter(self.has, self._places)
 
     def has(self, name: str) -> bool:
@@ -262,7 +262,7 @@ class Journal:
             self._file = path.open("a+b", buffering=0)
             try:
                 self.before = self._begin(head)
-                """What it has of earlier runs."""
+                """The file's results of earlier runs."""
             except BaseException:
                 self._file.close()
                 raise
@@ -303,7 +303,7 @@ class Journal:
         if line is None or LOST in line or not is_valid(line):
             return None
         if not self.before.has(name):
-            self.write(line)  # for whoever merges, where every name of this run is
+            self.write(line)  # a merge finds every name of this run here
         return line
 
     def write(self, line: Line) -> None:
@@ -314,7 +314,7 @@ class Journal:
                 data = data[self._file.write(data) :]
 
     def close(self) -> None:
-        """Have it on the disk."""
+        """Write it to the disk, and close it."""
         with suppress(OSError):
             os.fsync(self._file.fileno())
         self._file.close()
@@ -337,7 +337,7 @@ class Contradiction:
     name: str
     paths: tuple[Path, Path]
     keys: tuple[str, ...]
-    """In which the lines differ."""
+    """The keys in which the lines differ."""
 
 
 class Merged:
@@ -348,7 +348,7 @@ class Merged:
         self._stack = ExitStack()
         self.contradictions: list[Contradiction] = []
         self._of: dict[str, Results] = {}
-        """From the name of each task that has a line to the file that counts."""
+        """The file that counts, by the name of each task that has a line."""
         try:
             found = [self._stack.enter_context(opened(path)) for path in paths]
             self.head = _one_run(found)
@@ -375,18 +375,18 @@ class Merged:
 
     @property
     def missing_shards(self) -> list[Shard]:
-        """Of which there is no file."""
+        """The shards without a file."""
         every = (Shard(index, self.head.shard.count) for index in range(self.head.shard.count))
         return [shard for shard in every if shard not in self._shards]
 
     @property
     def unfinished(self) -> dict[Shard, int]:
-        """How many tasks have no line, of shards whose file there is."""
+        """The number of tasks without a line, by shard that has a file."""
         return {shard: count for shard, count in self._lacking.items() if count > 0}
 
     @property
     def surplus(self) -> dict[Shard, int]:
-        """How many lines there are of no task, of shards that somebody has altered."""
+        """The number of lines without a task, by shard that was altered."""
         return {shard: -count for shard, count in self._lacking.items() if count < 0}
 
     @property

@@ -32,30 +32,30 @@ _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 
 _MOST_TASKS: Final = 1000
-"""In one part, however short they are."""
+"""The most tasks in one part, however short they are."""
 _ENOUGH: Final = 2.0
 """Times what a part should take."""
 _LOST_AT_LEAST, _LOST_SHARE, _LOST_AT_MOST = 10, 100, 100
 """Ten tasks may be lost, or one in a hundred if that is more, but never more than a hundred."""
 _USUAL: Final = Limits()
 _ENDED = (BrokenExecutor, CancelledError, OSError)
-"""What an executor says that can do nothing more."""
+"""The errors of an executor that can do nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where tasks are done."""
+    """A place where tasks are done."""
 
     executor: Executor
     slots: Callable[[], int]
-    """How many tasks can be done there at one time, now."""
+    """Returns how many tasks can be done there at one time, now."""
     part_s: float = 0.0
     """Seconds that a part should take, as handing out costs something; 0: every task is a part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[_Task, _Result]):
-    """What became of a task: a result, or why there is none."""
+    """The outcome of a task: a result, or why there is none."""
 
     task: _Task
     result: _Result | None
@@ -71,14 +71,14 @@ class _Item(Generic[_Task]):
 
 @dataclass(slots=True)
 class _Part:
-    """What a machine does at a time, and what it says of it."""
+    """The tasks that a machine does at one time."""
 
     version: str
     work: Callable[[Any], Any]
     calls: list[tuple[Any, Limits | None]]
     """All with limits, or none."""
     enough_s: float
-    """After so long the others are left to somebody else: they take longer than those before."""
+    """The time after which the other tasks are left to another machine: they take longer than those before."""
 
 
 @dataclass(slots=True)
@@ -130,11 +130,11 @@ def run(
     """Do all tasks; call ``sink`` with each as soon as its part is done, in this thread, in any order.
 
     ``work`` is a function of a module, not of ``__main__``; it and its tasks can be pickled, and its results can be
-    written as JSON. ``total``: how many tasks there are; they are taken as they are needed. ``limits``: of each task;
-    None: they are done in the executor's own threads or processes, for functions that can do no harm. ``errors``: of
-    ``work``, made of one text each.
+    written as JSON. ``total``: the number of tasks; they are taken as they are needed. ``limits``: those of each task;
+    None: the tasks are done in the executor's own threads or processes, for functions that can do no harm. ``errors``:
+    those of ``work``, made of one text each.
 
-    Raise those errors, ``TaskFailed`` for others, and ``BulkError``. What is under way is cancelled then, and after
+    Raise those errors, ``TaskFailed`` for others, and ``BulkError``. Unfinished tasks are cancelled then, and after
     Ctrl-C.
     """
     items = (_Item(task, limits(task) if callable(limits) else limits) for task in tasks)

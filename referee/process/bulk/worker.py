@@ -28,7 +28,7 @@ class Raised:
 
     @classmethod
     def of(cls, error: Exception) -> Raised:
-        """Return the error as it is told to another process."""
+        """Return the error in the form that is sent to another process."""
         words = error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
         return cls(type(error).__name__, words[:_MOST_WORDS])
 

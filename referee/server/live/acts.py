@@ -33,7 +33,7 @@ class Accepted(NamedTuple):
     clock: Clock
     """The clock of that entry."""
     repeated: bool = False
-    """Whether it is the first answer given again."""
+    """True if it is the first answer given again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ def key_id_for(record: Record, intent: log_pb2.Intent, author: Author, body: byt
 def check_seat_key(record: Record, intent: log_pb2.Intent, own_keys: Collection[bytes]) -> None:
     """Raise ``WeakKey`` if the act would let a seat play with the key of another role. ``own_keys``: the referee's.
 
-    Whoever rules on a game must not play in it, nor whoever signs for it. Only new acts are asked: logs of before stay
-    as they are, and the audit comments on them.
+    A player must neither rule on a game nor sign for it. Only new acts are checked: earlier logs stay as they are, and
+    the audit comments on them.
     """
     if intent.HasField("join"):
         key = intent.join.key
@@ -108,7 +108,7 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
         if author.role is Role.SEAT and intent.join.key in others:
             raise WeakKey("another seat already uses this key") from error
     if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
-        # Of acts of the table what is awaited says little: they may come at any time.
+        # For acts of the table the awaited acts say little: these may come at any time.
         of_table = act not in ("join", "reveal", "move", "declare") and error.expected
         what, expected = error.said
         if of_table:
@@ -136,17 +136,17 @@ class Act(NamedTuple):
     body: bytes
     signature: bytes
     received_ms: int
-    """When it had arrived whole, by the referee's clock."""
+    """The time when it had arrived whole, by the referee's clock."""
     remark: bytes | None = None
     """The text that it commits to, as in the game's file."""
     late_ms: int = 0
-    """How long it may have waited for the event loop."""
+    """The longest that it may have waited for the event loop."""
     thought_ms: int | None = None
-    """From having the turn to sending, as the author has it, if it says."""
+    """The author's own time from having the turn to sending, if it says one."""
 
 
 class Reply:
-    """Where the answer to an act goes. Of this one nowhere: the referee enters by itself what nobody asked for."""
+    """The destination of the answer to an act. This one discards it: the referee enters some acts unasked."""
 
     __slots__ = ()
 
@@ -158,7 +158,7 @@ class Reply:
 
 
 class AwaitedReply(Reply):
-    """For one who waits for ``answer``, and may be gone by then."""
+    """The answer for a caller that awaits ``answer``, and may be gone by then."""
 
     __slots__ = ("answer",)
 

@@ -1,6 +1,6 @@
-"""Games that are over: read as they are stored, which needs no replay; and replayed one at a time for who wants more.
+"""Games that are over: read as they are stored, without a replay; and replayed one at a time for callers who want more.
 
-A replay costs what the whole game cost, everybody may ask for one, and who plays must not notice.
+A replay costs as much as the whole game did, anybody may ask for one, and players must not notice.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LAST_ENTRIES = 2
 """The end of a game, and the secret that is disclosed after it."""
 
 Checked = Callable[[History, Row], Awaitable[None]]
-"""Waits, or looks at more of a row than everybody does."""
+"""Waits, or checks a row more closely than usual."""
 
 
 class Archive:
@@ -65,10 +65,9 @@ class Archive:
         *,
         checked: Checked,
     ) -> Archive:
-        """Hash every entry, and hold them against what was signed, what was marked, and how the game is said to have
-        ended.
+        """Hash every entry, and compare them with what was signed, with the marks, and with the game's recorded end.
 
-        ``on_unsound``: is told whenever the store gives something else, now or later. ``checked`` is awaited before
+        ``on_unsound`` is called whenever the store gives something else, now or later. ``checked`` is awaited before
         each row. Raise ``Unsound``, ``StoreFailed``.
         """
         assert stored.closed is not None  # noqa: S101 - there is no other way to be over
@@ -107,7 +106,7 @@ class Archive:
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing can follow, as of a ``LiveGame``: always."""
+        """True: nothing can follow (see ``LiveGame.is_closed``)."""
         return True
 
     def rows(self) -> AsyncIterator[Row]:
@@ -167,7 +166,7 @@ class Finished:
     """
 
     def __init__(self, context: Context, on_unsound: Callable[[Unsound], None]) -> None:
-        """``on_unsound``: is told of an archive that the store gives otherwise than it was written."""
+        """``on_unsound`` is called for an archive that the store gives otherwise than it was written."""
         self._context = context
         self._on_unsound = on_unsound
         self._games: OrderedDict[bytes, LiveGame] = OrderedDict()
@@ -189,7 +188,7 @@ class Finished:
 
     @property
     def kept(self) -> dict[str, int]:
-        """How many games are kept, by how they are."""
+        """The number of games that are kept, by the way they are kept."""
         return {"games_over": len(self._games), "archives": len(self._archives)}
 
     def keep(self, game: LiveGame) -> None:
@@ -264,12 +263,12 @@ async def check_endings(context: Context, marks: dict[bytes, Mark]) -> AsyncIter
         for stored in page:
             mark, note = marks.pop(stored.game_id, None), notes.get(stored.game_id, b"")
             if mark is not None:
-                # Whether it is signed, and the entries are those that it covers, is seen when they are read.
+                # Its signature, and the entries that it covers, are checked when they are read.
                 promised = Checkpoint(origin, stored.game_id, mark.size, mark.root).text()
                 if note.startswith(promised.encode()):
                     continue
                 if context.store.nodes.shares and mark.size < _size_in(note):
-                    continue  # another node went on with it: it is compared when it is read
+                    continue  # another node continued it: it is compared when it is read
             try:
                 await LiveGame.load(context, stored.game_id)
             except Unsound as error:

@@ -1,4 +1,4 @@
-"""What every live game of a referee has in common."""
+"""The context that all live games of a referee share."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from referee.server.store.store import Change, Opening, Row, Store
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where entries go, who signs heads, which rules there are."""
+    """The store, the signer of heads, and the rules."""
 
     store: Store
     signer: CheckpointSigner
     engines: Engines
     max_entries: int = MAX_ENTRIES
     time: Time = field(default_factory=SystemTime)
-    """What entries are stamped with."""
+    """The clock that stamps entries."""
     own_keys: set[bytes] = field(default_factory=set)
     """Public keys with which this referee signs, beside that of ``signer``: no seat may have them."""
     turns: Turns = field(default_factory=Turns)
-    """For those who read."""
+    """The turns of readers."""
 
     def change(
         self,

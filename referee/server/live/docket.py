@@ -44,11 +44,11 @@ class Call:
     """A call that no arbiter has answered yet."""
 
     number: int
-    """From 1 in each game."""
+    """The number in the game, from 1."""
     who: Who
     text: str
     since_ms: int
-    """By the referee's clock; milliseconds since 1970."""
+    """The time by the referee's clock, in milliseconds since 1970."""
 
 
 class Calls:
@@ -61,7 +61,7 @@ class Calls:
 
     @property
     def open(self) -> list[Call]:
-        """Those that no arbiter has answered, the oldest first."""
+        """The calls that no arbiter has answered, the oldest first."""
         return list(self._open.values())
 
     def add(self, who: Who, text: str, now_ms: int) -> Call:
@@ -79,7 +79,7 @@ class Calls:
                 open_ = phrase("your call before this one is still open")
                 raise NotAwaited(open_, "an arbiter's answer to it; then you can call again")
         wait_ms = self._last_ms.get(who, now_ms - AGAIN_MS) + AGAIN_MS - now_ms
-        if 0 < wait_ms <= AGAIN_MS:  # a clock that was set back holds nobody up
+        if 0 < wait_ms <= AGAIN_MS:  # a clock that was set back delays nothing
             raise LimitReached(phrase("calls for an arbiter"), retry_s=wait_ms / 1000)
         self._numbers += 1
         self._last_ms[who] = now_ms

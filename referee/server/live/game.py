@@ -1,7 +1,7 @@
-"""One live game: the only writer of its log. An act goes in; what it became comes out when it is durable.
+"""One live game: the only writer of its log. An act goes in; its outcome comes out when it is durable.
 
 Everything between two awaits is one step on the event loop. While a commit is under way the game in memory is ahead of
-the store, so whoever comes then waits: nobody acts on, or is shown, what may yet fail to become durable.
+the store, so later callers wait: they neither act on nor see what may yet fail to become durable.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from referee.text.words.catalogue import phrase
 _log = structlog.get_logger("referee.server.live")
 
 _SEEN_MS = 2_000
-"""For so long another seat's act has the time of the entry about an outage that it follows: with its own time it would
-let the clock of a seat that is away run meanwhile."""
+"""The time for which another seat's act has the time of the entry about an outage that it follows: with its own time
+the clock of an absent seat would run meanwhile."""
 
 
 class Owner(Protocol):
-    """Is notified of what becomes of a live game."""
+    """The owner of a live game, which is notified of its fate."""
 
     def opened(self, game: LiveGame) -> None:
         """Note that its game is durable now."""
@@ -93,7 +93,7 @@ class LiveGame:
         self._guard = _Guard(self._distrust)
         self._is_aside = False
         self._left_for: Node | None = None
-        """The node that goes on with it."""
+        """The node that the game was left to."""
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
         self._keeper = Timekeeper(context.time, record.opened.terms, self._rung)
@@ -129,7 +129,7 @@ class LiveGame:
     ) -> LiveGame:
         """Load the game as the store has it, and enter what was due. Raise ``Unsound``, ``StoreFailed``.
 
-        ``gently``: at leisure, as nobody plays it.
+        ``gently``: slowly, as the game is not being played.
         """
         game, written = await cls.take_up(context, game_id, owner, gently=gently)
         if written is not None:
@@ -168,7 +168,7 @@ class LiveGame:
                 game.rest()  # until it is served, from when on seats can come back
                 return game, None
             rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
-        # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
+        # Usually no entry, unless the rules of what is due have changed: a due entry goes with the act that causes it.
         game._settle(rows, clock.referee_ms)
         if not rows:
             game._keeper.published(record.game)
@@ -190,7 +190,7 @@ class LiveGame:
 
     @property
     def wants_proofs(self) -> bool:
-        """Whether certificates are to be made for the game."""
+        """True if certificates are to be made for the game."""
         return self._record.wants_proofs
 
     @property
@@ -200,22 +200,22 @@ class LiveGame:
 
     @property
     def phase(self) -> Phase:
-        """How far the game is; what is on its way to the disk counts."""
+        """The phase of the game, including entries on their way to the disk."""
         return self._record.phase
 
     @property
     def since_ms(self) -> int:
-        """When the last entry was written, by the referee's clock; what is on its way to the disk counts."""
+        """The time of the last entry by the referee's clock, including entries on their way to the disk."""
         return self._record.last_ms
 
     @property
     def result(self) -> Result | None:
-        """How the game ended, if it has."""
+        """The result of the game, if it has ended."""
         return self._record.game.end
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing can follow."""
+        """True if nothing can follow."""
         return self._record.is_final and self._durable == self._record.size
 
     # --- acts --------------------------------------------------------------------------------------------
@@ -292,16 +292,15 @@ class LiveGame:
 
     @property
     def stood_ms(self) -> int:
-        """Since when clocks stand, as the referee was away and the awaited seats are not back.
+        """The time since when clocks stand, as the referee was away and the awaited seats are not back.
 
         In milliseconds since 1970. 0: they do not, or the log says it.
         """
         return self._keeper.hold.alive_ms if self._keeper.hold is not None else 0
 
     async def back(self, author: Author) -> None:
-        """Note that the author can act again. Return when it is durable that clocks go on, if that was all they waited
-        for. Raise ``StoreFailed``, ``Unsound``.
-        """
+        """Note that the author can act again. Return when the clocks' restart is durable, if they waited for that
+        alone. Raise ``StoreFailed``, ``Unsound``."""
         if self._keeper.hold is None:
             return
         await self._ready()
@@ -337,14 +336,14 @@ class LiveGame:
             await reply.answer
 
     def _go_on_if_back(self) -> None:
-        """Have clocks wait no more if all are back, where the last entry is of now: none has to say so."""
+        """Restart clocks if all are back. The last entry is new here: no further one has to say so."""
         if self._keeper.hold is not None and self._keeper.are_back(self._record.game):
             self._keeper.go_on()
 
     def _go_on(self, reply: Reply) -> bool:
         """Enter the outage; return whether anything is entered, of which ``reply`` gets the answer.
 
-        Clocks go on if all seats are back, or if the grace is over.
+        Clocks restart if all seats are back, or if the grace is over.
         """
         record, hold = self._record, self._keeper.hold
         if hold is None:
@@ -417,7 +416,7 @@ class LiveGame:
         return not self._stale and self._idle.is_set() and self._left_for is None
 
     def _distrust(self) -> None:
-        """Have the game read back before it is used again; by the owner if no caller comes."""
+        """Read the game back before it is used again; if no caller comes, the owner does it."""
         self._stale = True
         if self._owner is not None:
             self._owner.stale(self)
@@ -448,7 +447,7 @@ class LiveGame:
                 if record.copied_ms:
                     self._keeper.rest()
                 if not missed:
-                    # Whose turn it is may not have been told while that was in doubt.
+                    # While that was in doubt, the seat on turn may not have been notified.
                     for watcher in self._watchers:
                         watcher.beat()
                 self._keeper.published(record.game)
@@ -477,8 +476,8 @@ class LiveGame:
     ) -> None:
         """Hand the rows to the store; the answer goes to ``reply`` when they are durable, or the failure.
 
-        ``clock``: of the first row. ``acted``: the seat whose act that is. Under the guard: if this raises, nothing was
-        handed over, and the game in memory has moved all the same.
+        ``clock``: the first row's. ``acted``: the seat that acted. Under the guard: if this raises, nothing was handed
+        over, and the game in memory has moved all the same.
         """
         record = self._record
         kept = acts.encode(refused.violations) if refused is not None else None
@@ -511,7 +510,7 @@ class LiveGame:
                 raise
             finally:
                 self._publish(commit, served)
-                self._go_on_if_back()  # of those who are awaited now
+                self._go_on_if_back()  # restart if the seats that are awaited now are back
                 self._keeper.published(self._record.game, acted, stamp_ms)
         finally:
             self._idle.set()
@@ -535,7 +534,7 @@ class LiveGame:
             if self._owner is not None:
                 self._owner.closed(self)
 
-    # --- what nobody asks for ------------------------------------------------------------------------------
+    # --- unasked entries ------------------------------------------------------------------------------------
 
     def _enter_due(self, stamp_ms: int, late_ms: int = 0) -> list[Row]:
         """Flags, absences, a result that was not protested against, and what follows. Under the guard."""
@@ -567,7 +566,7 @@ class LiveGame:
             with self._guard:
                 if rows := self._enter_due(stamp_ms):
                     self._commit(rows, Clock(stamp_ms), Reply())
-        except Exception as error:  # noqa: BLE001 - nobody asked, so nobody else can tell
+        except Exception as error:  # noqa: BLE001 - without a caller only this can report it
             _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
         self._set_alarm()
 
@@ -576,21 +575,21 @@ class LiveGame:
         self._keeper.rest()
 
     def serve(self) -> None:
-        """Resume after ``rest``: whoever is awaited can act from now on. A game in doubt stays at rest."""
+        """Resume after ``rest``: awaited seats can act from now on. A game in doubt stays at rest."""
         if self._record.copied_ms:
             return
         self._keeper.serve(self._record.game)
         self._set_alarm()
 
     async def leave(self, node: Node) -> None:
-        """Let another node go on with the game: nothing is under way when this returns, and nothing will be.
+        """Let another node continue the game: nothing is under way when this returns, and nothing will be.
 
         Raise as ``record``, and ``GameOver``.
         """
         self.rest()
         try:
             await self._ready()
-            await self._went_on()  # who has it next would take the time until now for one in which seats could act
+            await self._went_on()  # else the next node would take the time until now for one in which seats could act
             record = await self._ready()
         except BaseException:
             self.serve()
@@ -605,7 +604,7 @@ class LiveGame:
 
     @property
     def has_left(self) -> bool:
-        """Return whether another node goes on with it."""
+        """True if the game was left to another node."""
         return self._left_for is not None
 
     @property
@@ -624,7 +623,7 @@ class LiveGame:
 
     @property
     def present(self) -> Mapping[Author, int]:
-        """Whose streams are open, and how many."""
+        """The number of open streams, by their owners."""
         return self._keeper.present
 
     def _unsound(self, error: Unsound) -> None:
@@ -657,7 +656,7 @@ class LiveGame:
         if await self._history.explains(shown, self._durable):
             return
         marks = self._context.store.marks
-        # Who comes first need not have the newest: how much is lost is not known.
+        # The first copy need not be the newest: how much is lost is not known.
         await asyncio.to_thread(marks.doubt, {self.game_id: record.last_ms})
         if shown.size > self._durable:
             await asyncio.to_thread(marks.raise_to, [(self.game_id, shown.size, shown.root)])
@@ -674,7 +673,7 @@ class LiveGame:
 
     @property
     def is_stale(self) -> bool:
-        """Whether it has to be read back."""
+        """True if it has to be read back."""
         return self._stale
 
     def peek(self) -> Record | None:
@@ -743,19 +742,19 @@ class LiveGame:
 
 
 class _Handed(NamedTuple):
-    """What was handed to the store, and what is to be done when it is durable."""
+    """Changes that were handed to the store, and the actions for when they are durable."""
 
     commit: Commit
     answer: Answer
     reply: Reply
     stamp_ms: int
-    """When the first entry was written."""
+    """The time of the first entry."""
     acted: int | None
     """The seat whose act it was; None: no seat's."""
 
 
 class _GoingOn(Reply):
-    """Has clocks wait again if it does not become durable that they go on."""
+    """Stops clocks again if their restart does not become durable."""
 
     __slots__ = ("_hold", "_keeper", "_reply")
 
@@ -769,7 +768,7 @@ class _GoingOn(Reply):
 
 
 class _Guard:
-    """Whatever goes wrong inside, memory may be half way: it is read again before it is used."""
+    """Guards the state in memory: after any error it may be half way, and is read again before it is used."""
 
     __slots__ = ("_distrust",)
 

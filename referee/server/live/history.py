@@ -30,11 +30,11 @@ from referee.server.store.marks import Mark
 from referee.server.store.store import Row, StoreDamaged
 
 ROWS = 16
-"""That share a fingerprint: whoever wants one of them reads them all. So an entry costs 2 bytes of memory."""
+"""The number of entries that share a fingerprint and are read together. So an entry costs 2 bytes of memory."""
 
 
 class Fingerprints:
-    """Of the rows of one game, in order, checkpoints included."""
+    """The fingerprints of the rows of one game, in order, checkpoints included."""
 
     __slots__ = ("_full", "_last", "size")
 
@@ -44,7 +44,7 @@ class Fingerprints:
         self._full = bytearray()
         """The fingerprints of full pages, one after the other."""
         self._last = sha256()
-        """Of the rows after these."""
+        """The hash of the rows after these."""
 
     def append(self, row: Row) -> None:
         """Note the next row."""
@@ -89,7 +89,7 @@ MAX_ATTEMPTS_IN_GAME = 2048
 
 @dataclass(slots=True)
 class Attempts:
-    """How many refused moves became entries, in a game whose terms record them."""
+    """The number of refused moves that became entries, in a game whose terms record them."""
 
     at_decision: int = 0
     in_game: int = 0
@@ -101,26 +101,27 @@ class Attempts:
 
     @property
     def are_enough(self) -> bool:
-        """Whether one more is answered, but not recorded."""
+        """True if one more is answered, but not recorded."""
         return self.at_decision >= MAX_ATTEMPTS or self.in_game >= MAX_ATTEMPTS_IN_GAME
 
 
 class History:
-    """One game's entries. Whatever cannot be read, or is not what was written and signed for, raises ``Unsound``."""
+    """One game's entries. Reading raises ``Unsound`` for any entry that is unreadable, or not what was written and
+    signed."""
 
     def __init__(self, context: Context, game_id: bytes, on_unsound: Callable[[Unsound], None] | None = None) -> None:
-        """``on_unsound`` is called with the error, too, whoever was reading."""
+        """``on_unsound`` is called with every such error, too."""
         self._context = context
         self._store = context.store
         self._game_id = game_id
         self.on_unsound = on_unsound
         self._known = Fingerprints()
         self._read_back = 0
-        """So many entries were replayed. The last one's checkpoint, whose signature was checked then, covers them all;
-        those of the others are checked as somebody is given them."""
+        """The number of replayed entries. The last one's checkpoint, whose signature was checked then, covers them
+        all; those of the others are checked when they are sent."""
 
     def unsound(self, what: str) -> Unsound:
-        """Return the error that says what is wrong, when whoever has to be told knows it."""
+        """Return the error that says what is wrong, after ``on_unsound`` was called."""
         error = Unsound(self._game_id, what)
         if self.on_unsound is not None:
             self.on_unsound(error)
@@ -268,13 +269,13 @@ class History:
     async def replay(self, *, gently: bool = False, without_secret: bool = False) -> tuple[Record, Attempts]:
         """Replay the game as it stands, every entry checked by the rules; return it with its attempts, its head marked.
 
-        Who signed an entry was checked when it was entered, and is not again: the referee's own last checkpoint, which
-        is, covers every byte of it.
+        Signatures of entries were checked when they were entered, and are not again: the referee's own last checkpoint,
+        which is checked, covers every byte of them.
 
         ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
 
-        Raise ``Unsound``; ``StoreFailed`` if it cannot be marked. Whoever asks for an old game must not hold up the
-        others, so the event loop gets its turn now and then; ``gently``, for at least half of the time.
+        Raise ``Unsound``; ``StoreFailed`` if it cannot be marked. Reading an old game must not delay the others, so the
+        event loop gets its turn now and then; ``gently``, for at least half of the time.
         """
         record: Record | None = None
         row: Row | None = None

@@ -1,4 +1,4 @@
-"""Lists of games: what a caller may ask for, and every game of the store as it stands."""
+"""Lists of games: a caller's filters, and every game of the store as it stands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Wanted:
     round: int | None = None
     table: int | None = None
     principal: str = ""
-    """Who has a seat. The store finds these games; ``listing_fits`` does not look at it."""
+    """The owner of a seat. The store finds these games; ``listing_fits`` does not look at it."""
     opened_from_ms: int = 0
     """Opened at this time or after it, and before the next; milliseconds since 1970, 0: no bound."""
     opened_until_ms: int = 0
@@ -72,7 +72,7 @@ class Wanted:
 
     @property
     def closed(self) -> bool | None:
-        """Whether only games that are over, or only those that are not, can be in the state; None: both."""
+        """True if only games that are over can be in the state, False if only others; None: both."""
         return None if self.state in _OF_ANY else self.state == pb.GAME_STATE_OVER
 
     def state_fits(self, state: pb.GameState.ValueType) -> bool:
@@ -123,7 +123,7 @@ class GameList:
     ) -> tuple[list[pb.Game], int | None]:
         """Return the games that are wanted, newest first, and where the next page begins.
 
-        Looks at no more than ``MOST_LOOKED_AT`` games, whatever is wanted; what it has not come to is on later pages.
+        No more than ``MOST_LOOKED_AT`` games are looked at; the others are on later pages.
         """
         store = self._context.store
         if before is None and wanted.opened_until_ms:
@@ -154,7 +154,7 @@ class GameList:
                 return found, None
 
     async def _candidates(self, before: int | None, wanted: Wanted) -> list[StoredGame]:
-        """Return the next games of what the store finds fastest of all that is wanted."""
+        """Return the next games for that one of the filters that the store can search fastest."""
         store = self._context.store
         if wanted.ids is not None:
             return await store.games_between(*wanted.ids, before, _PAGE_GAMES)
@@ -178,7 +178,8 @@ class GameList:
     async def _listed(self, stored: StoredGame, wanted: Wanted) -> pb.Game | None:
         """Return the game as it is listed; None if it is not in the state that is wanted.
 
-        A game that cannot be read is listed with what it was opened with, and says so: nobody may take it for missing.
+        An unreadable game is listed with the data of its opening, and with a note of that, so that it does not look
+        missing.
         """
         try:
             if stored.game_id in self._games.aside:
@@ -203,7 +204,7 @@ class GameList:
         return game if wanted.state_fits(game.state) else None
 
     async def _as_it_ended(self, stored: StoredGame, game: pb.Game) -> pb.Game:
-        """Return the game with what earlier versions did not keep of it. Raise ``DecodeError``, ``StoreFailed``."""
+        """Return the game with the facts that earlier versions did not keep. Raise ``DecodeError``, ``StoreFailed``."""
         if not game.opened_ms:
             game.MergeFrom(_as_opened(stored))
             for row in await self._context.store.entries(stored.game_id, game.size - 1, 1):
@@ -211,7 +212,8 @@ class GameList:
         return game
 
     async def owners(self, games: Sequence[pb.Game]) -> dict[str, str]:
-        """Return by id, of those that are not over, which of several nodes goes on with it, for people."""
+        """Return by id, for games that are not over, the name of the node that has the game, where there are
+        several."""
         if not self._context.store.nodes.shares:
             return {}
         ids = [bytes.fromhex(game.id) for game in games if game.state != pb.GAME_STATE_OVER]

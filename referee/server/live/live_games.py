@@ -41,7 +41,7 @@ _log = structlog.get_logger("referee.live_games")
 
 
 class LiveGames:
-    """Where every game is found: those that are live here, by way of its parts all others."""
+    """The way to every game: games that are live here, and through its parts all others."""
 
     def __init__(self, context: Context, *, producer: str, max_open_games: int = MAX_OPEN_GAMES) -> None:
         """``producer``: name and version of the program, for the headers of files."""
@@ -58,23 +58,23 @@ class LiveGames:
         self.feeds = Feeds()
         self.listing = GameList(context, self)
         self.endings: Counter[str] = Counter()
-        """How the games ended that were closed since the start: how many by the name of their ``Ending``."""
+        """The number of games closed since the start, by the name of their ``Ending``."""
         self._of_proofs: Watcher | None = None
         """Watches all games that are to have certificates."""
         self._mender = _Mender(self._open, self.seats)
         nodes = context.store.nodes
         self.sharing = Sharing(self, nodes) if nodes.shares else None
-        """What there is to do because of other nodes."""
+        """The work that other nodes cause."""
         self._letting_go: dict[bytes, Node] = {}
         """Games that are handed over just now, and to whom."""
         self._is_serving = False
 
     async def start(self, alive_ms: int | None = None) -> list[Unsound]:
-        """Read every open game back and goes on with it; returns those with which that is impossible.
+        """Read every open game back and continue it; return those with which that is impossible.
 
-        ``alive_ms``: when the referee was last running, by its own clock: games in play were interrupted; None: that is
-        not entered. What time brings about waits for ``serve``. Of the games that are over only the last checkpoint is
-        held against the mark. Where other nodes can be, this one's games are read back later, beside what is served.
+        ``alive_ms``: when the referee was last running, by its own clock, to enter that games in play were interrupted;
+        None: that is not entered. Time's effects wait for ``serve``. For games that are over only the last checkpoint
+        is compared with the mark. Where other nodes can be, this one's games are read back later, beside the calls.
         """
         marks = self.context.store.marks.all()
         writing = list[asyncio.Future[Answer]]()
@@ -134,11 +134,11 @@ class LiveGames:
 
     @property
     def aside(self) -> Mapping[bytes, Unsound]:
-        """Games that cannot be gone on with, and why."""
+        """The games that cannot be continued, and why."""
         return self._aside
 
     def watch_for_proofs(self, watcher: Watcher) -> None:
-        """Have the watcher watch every game that is to have certificates, games that are opened later included."""
+        """Let the watcher watch every game that is to have certificates, later ones included."""
         self._of_proofs = watcher
         for game in self._open.values():
             self._watch_for_proofs(game)
@@ -158,7 +158,7 @@ class LiveGames:
         self._check_connected()
 
     def _check_connected(self) -> None:
-        """Raise ``StoreFailed`` if this node is cut off from the database: others may have gone on with its games."""
+        """Raise ``StoreFailed`` if this node is cut off from the database: others may have taken over its games."""
         health = self.context.store.nodes.health
         if health is not None and health.is_cut_off:
             if self.context.store.known_cause is Cause.STANDBY:
@@ -168,7 +168,7 @@ class LiveGames:
     async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:
         """Open a game. Raise ``LiveGameError``, ``LogError``, ``StoreFailed``.
 
-        Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
+        The caller may leave before it is durable: the game is there all the same, and can be found and aborted.
         """
         self._check_room()
         own_keys = self.context.own_keys | {self.context.signer.verifier.key}
@@ -192,7 +192,7 @@ class LiveGames:
             game, opened = LiveGame.begin(self.context, prepared.open_data, prepared.opening, self)
         except LogError as error:
             raise bad_field(error) from None
-        # Now, not when it is durable: else somebody could find it in the store and make a second live game of it.
+        # Now, not when it is durable: else a caller could find it in the store and make a second live game of it.
         self._open[game.game_id] = game
         players = [Player(game.game_id, i, who) for i, who in enumerate(prepared.opening.principals) if who]
         self.seats.take(players)
@@ -201,9 +201,7 @@ class LiveGames:
         return game
 
     async def elsewhere(self, game_id: bytes) -> Node | None:
-        """Return the other node that goes on with this game; None: it is this one's, over, or unknown. Raise
-        ``StoreFailed``.
-        """
+        """Return the other node that has this game; None: it is this one's, over, or unknown. Raise ``StoreFailed``."""
         if game_id in self._open or game_id in self.finished or self.sharing is None:
             return None
         return self._letting_go.get(game_id) or await self.context.store.nodes.elsewhere(game_id)
@@ -214,7 +212,7 @@ class LiveGames:
 
     @contextmanager
     def letting_go(self, game_id: bytes, to: Node) -> Iterator[None]:
-        """Meanwhile the game is handed over: nobody gets it here."""
+        """Hand the game over meanwhile: callers do not get it here."""
         self._letting_go[game_id] = to
         try:
             yield
@@ -223,7 +221,7 @@ class LiveGames:
             self.context.store.nodes.forget(game_id)
 
     async def let_go(self, game_id: bytes, to: Node) -> None:
-        """Have nothing under way in the game, for the other node to go on with it.
+        """End what is under way in the game, for the other node to continue it.
 
         Raise ``LiveGameError`` if it is over or set aside, ``StoreFailed``.
         """
@@ -237,7 +235,7 @@ class LiveGames:
             self.seats.clear(game_id)
 
     async def check_here(self, game_id: bytes) -> None:
-        """Raise ``Elsewhere`` if another node goes on with this game; ``StoreFailed``."""
+        """Raise ``Elsewhere`` if another node has this game; ``StoreFailed``."""
         if (node := await self.elsewhere(game_id)) is not None:
             raise Elsewhere(game_id, node)
 
@@ -267,7 +265,7 @@ class LiveGames:
         try:
             return await asyncio.shield(loading)
         finally:
-            del loading  # the traceback of what it raised has this frame
+            del loading  # the traceback of its error has this frame
 
     async def record(self, game_id: bytes, payer: Payer) -> Record:
         """Return the game's record to be looked at: of another node's game what is in the store, and not taken up.
@@ -313,7 +311,7 @@ class LiveGames:
     async def _take_up(self, game_id: bytes) -> LiveGame:
         """Read back a game that is not over. Raise ``Elsewhere``, ``Unsound``, ``StoreFailed``."""
         nodes = self.context.store.nodes
-        nodes.forget(game_id)  # what is known from before it became this node's would have it live nowhere
+        nodes.forget(game_id)  # facts from before it became this node's would have it live nowhere
         if (node := await nodes.elsewhere(game_id)) is not None:
             raise Elsewhere(game_id, node)
         alive_ms = await nodes.alive_ms(game_id)
@@ -355,13 +353,13 @@ class LiveGames:
         self.end_streams()
 
     def end_streams(self) -> None:
-        """Tell everybody who plays or watches to come back later, or elsewhere."""
+        """Send all players and watchers the request to come back later, or elsewhere."""
         for game in [*self._open.values(), *self.finished]:
             game.end_watching(Ending.DRAINING)
         self.feeds.end(Ending.DRAINING)
 
     async def close(self) -> None:
-        """Let go of what is done without being asked for. Before the store is closed."""
+        """Stop all unasked work. Call before the store is closed."""
         if self.sharing is not None:
             await self.sharing.close()
         tasks = [*self._mender.close(), *self._loading.values()]
@@ -415,7 +413,7 @@ def _missing(game_id: bytes, mark: Mark) -> Unsound:
 class _Mender:
     """Reads games back whose memory and store may differ: one at a time, for as long as it takes.
 
-    Those at which somebody acts are read back at once in any case.
+    Games in which an author acts are read back at once in any case.
     """
 
     def __init__(self, open_games: dict[bytes, LiveGame], seats: Seats) -> None:

@@ -1,4 +1,4 @@
-"""From an organiser's wishes to a game that can be opened: header, GameOpen, secret, tokens."""
+"""Turns an organiser's wishes into a game that can be opened: header, GameOpen, secret, tokens."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Prepared:
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess: letters, digits, ``-`` and ``_``."""
+    """Return a token that cannot be guessed: letters, digits, ``-`` and ``_``."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
@@ -60,7 +60,7 @@ def token_digest(token: str) -> bytes:
 
 
 GRACE_MS: Final = 60_000
-"""How long clocks wait for the seats after the referee was not running, unless the terms say otherwise."""
+"""The time that clocks wait for the seats after the referee was not running, unless the terms set another."""
 
 
 def prepare(request: CreateGameRequest, engines: Engines, producer: str, own_keys: Collection[bytes] = ()) -> Prepared:
@@ -86,7 +86,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str, own_key
     for name in ("terms", "series"):
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))
-    # Whoever leaves it open gets the newest, as of the rules of the game.
+    # An open choice means the newest, as with the rules of the game.
     terms = opened.terms
     terms.table_rules = terms.table_rules or table_rules.VERSION
     is_timed = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
@@ -129,7 +129,7 @@ def prepare_event(request: CreateEventRequest, producer: str) -> Prepared:
 
 
 def _encoded(opened: log_pb2.GameOpen) -> bytes:
-    """Return the exact bytes of what a game is opened with. Raise as ``prepare`` does."""
+    """Return the exact bytes of a game's opening. Raise as ``prepare`` does."""
     try:
         check_open(opened)
         open_data = strict.encode(opened)

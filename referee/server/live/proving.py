@@ -1,6 +1,6 @@
 """Certificates for games whose terms ask for them: made after the verdicts, one at a time, in spare time.
 
-What there is to prove is read from the store, as it was entered: so a referee that was stopped goes on where it was.
+The entries to prove are read from the store: so a restarted referee continues where it stopped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from referee.v1.solver_service_pb2 import ProveMoveRequest
 from referee.wire.certificates.registry import BadCertificate
 
 Prove = Callable[[ProveMoveRequest], Awaitable[bytes]]
-"""From a question to its certificate; empty if the budget ran out. Raises ``ProofFailed``."""
+"""Returns the certificate for a question; empty if the budget ran out. Raises ``ProofFailed``."""
 
 TRIES = 2
 """Attempts at a question at which a worker dies."""
@@ -39,7 +39,7 @@ _log = structlog.get_logger("referee.proofs")
 
 
 class ProofFailed(Exception):
-    """There is no answer: why, in a word or a line."""
+    """There is no answer; the message gives the reason, in a word or a line."""
 
 
 class Prover:
@@ -51,7 +51,7 @@ class Prover:
         self._grown: dict[bytes, None] = {}
         """Games that may have entries to be looked at, in their turn."""
         self._first: dict[bytes, int] = {}
-        """From which entry on those of earlier starts are to be proved."""
+        """The first entry to be proved, by game from an earlier start."""
         self._followed: dict[bytes, Follower] = {}
         """The games that are not over, as far as they were followed."""
         self._given_up: set[bytes] = set()
@@ -62,7 +62,8 @@ class Prover:
         self.watcher: Watcher = _Growth(self._tell)
         """The watcher that learns what becomes of the games."""
         self.settled: Counter[str] = Counter()
-        """Claims by what became of them, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those made."""
+        """The number of claims by outcome, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those
+        made."""
 
     async def load(self) -> None:
         """Take up what earlier runs left. Raise ``StoreFailed``."""
@@ -75,7 +76,7 @@ class Prover:
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
-        """Stop. What is not made is made after the next start. Call before the store is closed."""
+        """Stop. The other certificates are made after the next start. Call before the store is closed."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -112,7 +113,7 @@ class Prover:
             await asyncio.sleep(self._pause_s)
             self._pause_s = min(2 * self._pause_s, MAX_RETRY_S)
             self._tell(game_id)
-        except Exception as error:  # noqa: BLE001 - it is told
+        except Exception as error:  # noqa: BLE001 - it is reported
             self._give_up(game_id, error)
 
     def _give_up(self, game_id: bytes, error: Exception) -> None:
@@ -253,7 +254,7 @@ class _Growth(Watcher):
         self._tell(game_id)
 
     def end(self, ending: Ending) -> None:
-        """End the stream; what is there can be proved all the same."""
+        """End the stream; existing entries can be proved all the same."""
 
 
 def _settle(done: asyncio.Future[StoreFailed | None], failure: StoreFailed | None) -> None:

@@ -1,8 +1,8 @@
-"""Games that cannot be gone on with, and what an operator can do about each. The referee is not running meanwhile.
+"""Games that cannot be continued, and what an operator can do about each. The referee is not running meanwhile.
 
-Entries that were signed for are lost to the store or damaged there: somebody's copy brings them back. Or the game goes
-on without those that are lost, or ends, with an entry that says so. Games in doubt are decided about in the same ways:
-which entries they lack, if any, is not known.
+The store has lost or damaged entries that were signed for: a copy brings them back. Or the game continues without the
+lost ones, or ends, with an entry that says so. Games in doubt are decided about in the same ways: which entries they
+lack, if any, is not known.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class CannotRecover(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was done."""
+    """The outcome of a recovery."""
 
     entries: int
-    """That came back, as they were lost or damaged; or that stay lost."""
+    """The number of entries that came back after loss or damage; or that stay lost."""
     size: int
     """Entries of the game now."""
     ended: bool
@@ -63,9 +63,9 @@ class Doubt:
 
     game_id: bytes
     copied_ms: int
-    """When the copy was made, in milliseconds since 1970."""
+    """The time when the copy was made, in milliseconds since 1970."""
     shows_more: bool
-    """Players may have seen lost draws, which come again if it goes on."""
+    """True if players may have seen lost draws, which come again if the game continues."""
     rules_id: str
     seats: int
     size: int
@@ -84,9 +84,9 @@ async def in_doubt(context: Context) -> list[Doubt]:
 
 
 async def find(context: Context) -> list[Unsound]:
-    """Return the games that are not what was signed or cannot go on, and why; ``in_doubt`` has others.
+    """Return the games that are not what was signed or cannot continue, and why; ``in_doubt`` has others.
 
-    Those that are over are read whole, too. Raise ``StoreFailed``.
+    Games that are over are read whole, too. Raise ``StoreFailed``.
     """
     live_games = LiveGames(context, producer="")
     await live_games.start()
@@ -124,7 +124,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
     unknown = log_pb2.Recovered(copied_ms=copied_ms, declared_ms=context.time.now_ms())
     loss = unknown if copied_ms else named
     begun = await _begun(context, game_id, loss) if not is_whole or copied_ms else None
-    # Another referee of the club may have declared it, and gone on; this one's marks do not know that yet.
+    # Another referee of the club may have declared it, and continued; this one's marks do not know that yet.
     may_be_declared = not is_whole and begun is None and mark.size <= record.size
     is_declared = may_be_declared and await _declares(context, mark, record)
     is_lost = not (is_whole or is_declared) and begun is None
@@ -136,7 +136,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
     lost = 0 if is_whole or is_declared or copied_ms else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
-    record.copied_ms = 0  # what is entered now says all of it
+    record.copied_ms = 0  # the new entry says all of it
     clock = Clock(max(context.time.now_ms(), record.last_ms))
 
     def write(event: Event, clock: Clock = clock) -> None:
@@ -175,7 +175,7 @@ def _of_loss(record: Record, recovered: log_pb2.Recovered, now: Clock) -> Iterat
     if record.game.clocks is None or record.phase is not Phase.PLAYING:
         yield recovered, now
         return
-    # Since the last entry that is there no time has passed for anybody: so it has the time of that one.
+    # No author's time has passed since the last entry that is there: so it has the time of that one.
     yield recovered, since
     if record.due(now.referee_ms) is None:
         yield log_pb2.Interrupted(alive_ms=since.referee_ms), now
@@ -205,7 +205,7 @@ async def _checked(history: History, *, without_secret: bool = False) -> Record:
 async def _begun(context: Context, game_id: bytes, loss: log_pb2.Recovered) -> int | None:
     """Return the entry with which the store's own entries declare this very loss.
 
-    A loss without a known head may have been declared with a later time, which a file showed; nobody has acted since.
+    A loss without a known head may have been declared with a later time, which a file showed; no act has followed it.
     """
     begun = None
     async for row in _kept(context, game_id):
@@ -232,11 +232,11 @@ async def newest_signed(context: Context, game_id: bytes, stream: BinaryIO) -> i
 
 
 async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
-    """Take what the store lacks or has otherwise than it was signed from a game file.
+    """Take from a game file what the store lacks or has otherwise than it was signed.
 
     If the game is in doubt, unknown here, or the file has entries beyond the mark that this referee signed for, the
     mark was not the newest head: still more may be lost. Then, unless the game is over, an entry says so, and the game
-    goes on, or ends if the secret is lost from which it deals. Raise ``CannotRecover``, ``StoreFailed``.
+    continues, or ends if the secret is lost from which it deals. Raise ``CannotRecover``, ``StoreFailed``.
     """
     store = context.store
     mark, stored = store.marks.kept(game_id), await store.game(game_id)
@@ -311,13 +311,13 @@ async def _is_whole(context: Context, stored: StoredGame, header: bytes) -> bool
 
 
 async def _at_once(_: History, __: Row) -> None:
-    """Wait for nobody."""
+    """Do not wait."""
 
 
 async def give_up(context: Context, game_id: bytes) -> Mark:
-    """Give the game up: it is no longer expected, and if the store has it, nobody can reach it.
+    """Give the game up: it is no longer expected, and if the store has it, callers cannot reach it.
 
-    Only if nothing else can be done. Raise ``CannotRecover``, ``StoreFailed``.
+    Use this only if nothing else can be done. Raise ``CannotRecover``, ``StoreFailed``.
     """
     mark = _lost(context, game_id)
     if await context.store.game(game_id) is not None:
@@ -383,7 +383,7 @@ async def _declaration(context: Context, game_id: bytes) -> int | None:
 
 
 def _game_of(first: bytes) -> bytes | None:
-    """Return the game that a file with this first entry is of; None: that cannot be told."""
+    """Return the game of a file with this first entry; None if it cannot be determined."""
     try:
         return identity_of(decode_entry(first).open)
     except LogError:
@@ -433,7 +433,7 @@ async def _secret(context: Context, game_id: bytes) -> bytes | None:
     try:
         return await context.store.secret(game_id)
     except StoreDamaged:
-        return None  # what it is sealed with is lost
+        return None  # the key that sealed it is lost
 
 
 def _disclosed(data: bytes) -> bytes | None:

@@ -16,11 +16,11 @@ class LiveGameError(Exception):
 
 
 class UnknownGame(LiveGameError):
-    """There is no such game here."""
+    """This referee has no such game."""
 
 
 class Elsewhere(LiveGameError):
-    """Another node goes on with the game: ``node``."""
+    """Another node has the game: ``node``."""
 
     def __init__(self, game_id: bytes, node: Node, *, what: str = "") -> None:
         """``what``: is wrong there, if it cannot be asked."""
@@ -52,7 +52,7 @@ class BeyondHead(LiveGameError):
 
 
 class NotAwaited(LiveGameError):
-    """The act is not awaited now from this author; ``awaited``: what is."""
+    """The act is not awaited now from this author; ``awaited``: the acts that are."""
 
     def __init__(self, what: str | Phrase, awaited: str) -> None:
         super().__init__(what)
@@ -88,13 +88,13 @@ class BadField(LiveGameError):
 
 
 ELSEWHERE_RETRY_S = 0.2
-"""Until a game whose owner changes just now has been found again."""
+"""The time until a game whose owner changes just now has been found again."""
 RETRY_S = 1.0
-"""Until to try again, where nobody knows when there will be room."""
+"""The time until the next try, when it is not known when there will be room."""
 
 
 class LimitReached(LiveGameError):
-    """Too many or too large: ``limit`` names what is. ``retry_s``: waiting so long helps; 0: it does not."""
+    """Too many or too large: ``limit`` names the limit. ``retry_s``: the time after which a retry helps; 0: never."""
 
     def __init__(self, limit: str | Phrase, *, retry_s: float = 0) -> None:
         is_phrase = isinstance(limit, Phrase)
@@ -121,7 +121,7 @@ class Draining(LiveGameError):
 
 
 class Unsound(LiveGameError):
-    """The game's record cannot be read back, or is not what was signed for: the referee does not go on with it."""
+    """The game's record cannot be read back, or is not what was signed for: the referee does not continue it."""
 
     def __init__(self, game_id: bytes, what: str) -> None:
         super().__init__(f"game {game_id.hex()}: {what}")

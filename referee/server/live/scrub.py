@@ -1,7 +1,7 @@
-"""Games that are over, read again though nobody asks: what a disk or somebody did to one is known before it is wanted.
+"""Games that are over, read again unasked: damage by a disk or a person is found before the game is wanted.
 
 A round reads all of them, and rounds follow one another. Each begins at a game that is drawn by lot, so that a referee
-which is often started anew comes to all of them as well.
+with frequent restarts reaches all of them as well.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from referee.server.live.refusals import Unsound
 from referee.server.store.store import Row, StoredGame
 
 START_S = 60.0
-"""From the start to the first round: those who play come back first."""
+"""The time from the start to the first round: players come back first."""
 ROUND_S = 7 * 24 * 3600.0
-"""From the begin of a round to that of the next; longer only if the games are too many for it."""
+"""The time from the begin of one round to the next; it is longer only if the games are too many for it."""
 ROWS_AT_ONCE = 4
 """Rows that are checked before players have their turn: each has a signature at most."""
 REST = 19
-"""So many times as long as it worked it rests: it has a twentieth of the processor at most."""
+"""The rest in multiples of the work before it: so it has a twentieth of the processor at most."""
 _AGAIN_S = 60.0
 _GAMES_AT_ONCE = 100
 
@@ -43,12 +43,12 @@ class Scrub:
         self._store = live_games.context.store
         self._task: asyncio.Task[None] | None = None
         self._begun_s = 0.0
-        """When the rows of this slice were begun."""
+        """The time when the rows of this slice were begun."""
         self._rows = 0
         self.games = 0
         """Games that were checked since the start."""
         self.round_ended_ms = 0
-        """When the last whole round ended, by the referee's clock, in milliseconds since 1970; 0: none has."""
+        """The end of the last whole round by the referee's clock, in milliseconds since 1970; 0: there was none."""
 
     def start(self) -> None:
         """Go round after round until it is closed."""

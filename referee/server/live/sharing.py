@@ -1,6 +1,5 @@
-"""What a referee does because there are others on its database: takes up games that become its own, shows its own to
-the others, and hands them over when it is told to. Knows no database, and nothing of how nodes reach one another.
-"""
+"""The work of a referee with others on its database: take up games that become its own, show its own to the others,
+and hand them over on request. Knows no database, and no network between nodes."""
 
 from __future__ import annotations
 
@@ -20,18 +19,18 @@ from referee.server.store.store import Cause, StoreFailed
 
 TAKEN_UP_AT_ONCE = 4
 SHOWN_S = 0.5
-"""From a change of a game to when lists of other nodes have it, if not too many change at a time."""
+"""The time until lists of other nodes show a change of a game, if not too many change at a time."""
 MOST_SHOWN = 200
 CONNECTED_S = 0.5
-"""How often a node asks itself whether it is cut off from the database."""
+"""The interval at which a node checks whether it is cut off from the database."""
 AGAIN_S = 1.0
-"""Until what did not work is tried again."""
+"""The time until a failed action is tried again."""
 
 _log = structlog.get_logger("referee.sharing")
 
 
 def _again(error: Exception, again_s: float, **of: str) -> dict[str, Any]:
-    """Return what the log says of what is tried again; with its place in the program if it is not the database."""
+    """Return the log's fields about a failure that is tried again; with a traceback if it is not the database's."""
     unforeseen = not isinstance(error, StoreFailed)
     return {"error": str(error) or repr(error), "again_s": again_s, "exc_info": unforeseen, **of}
 
@@ -69,7 +68,7 @@ class Sharing:
         self.handed_over = 0
 
     def start(self) -> None:
-        """Take up the games that are this node's, beside whatever else goes on, and whatever becomes its own later."""
+        """Take up the games that are this node's, beside its other work, and later all that become its own."""
         self._given.set()
         self._begin(self._take_up_given())
         self._begin(self._show_changed())
@@ -95,7 +94,7 @@ class Sharing:
     # --- taking up -------------------------------------------------------------------------------------------------
 
     async def _take_up_given(self) -> None:
-        """Take up what is this node's and is not live: what is due soonest first. Whoever asks for a game is first."""
+        """Take up this node's games that are not live, the soonest due first. A game that is asked for goes first."""
         while True:
             await self._given.wait()
             self._given.clear()
@@ -103,7 +102,7 @@ class Sharing:
                 own = await self._nodes.own()
                 waiting = iter([each.game_id for each in own if not self._live_games.is_known(each.game_id)])
                 results = await asyncio.gather(*(self._take_up(waiting) for _ in range(TAKEN_UP_AT_ONCE)))
-            except Exception as error:  # noqa: BLE001 - whatever it is, these games are nobody else's
+            except Exception as error:  # noqa: BLE001 - whatever it is, only this node has these games
                 _log.warning("games not taken up", **_again(error, AGAIN_S))
                 results = [False]
             if not all(results):
@@ -120,7 +119,7 @@ class Sharing:
             except Elsewhere:
                 is_done = False  # it is not this node's by now; or it is, and somebody asked for it too early
             except LiveGameError:
-                pass  # it is set aside, which is told
+                pass  # it is set aside, which is reported
             except Exception as error:  # noqa: BLE001 - as above; the others are taken up all the same
                 _log.warning("game not taken up", **_again(error, AGAIN_S, game=game_id.hex()))
                 is_done = False
@@ -159,7 +158,7 @@ class Sharing:
     # --- being cut off ---------------------------------------------------------------------------------------------
 
     async def _end_streams_if_cut_off(self) -> None:
-        """Send away those who play and watch here, for as long as that lasts: their games go on at other nodes.
+        """Send players and watchers away for as long as the node is cut off: their games continue at other nodes.
 
         While they hear signs of life they have no reason to look for them there.
         """

@@ -1,7 +1,7 @@
-"""The times of one game: what an act is charged, when a seat's time is up, who is absent since when; its alarm.
+"""The times of one game: the charge for an act, the end of a seat's time, absences; its alarm.
 
-What the log says of clocks is in ``game.clocks``; here is what the referee alone knows: when it told a seat that it
-is awaited, and whose streams are open.
+The log's part of clocks is in ``game.clocks``. This module has what the referee alone knows: when it notified a seat
+that it is awaited, and whose streams are open.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Hold(NamedTuple):
     """Clocks stand after an outage, until the awaited seats are back."""
 
     alive_ms: int
-    """Until when somebody could act before it."""
+    """The last time before it at which seats could act."""
     until_ms: int | None
-    """When they go on at the latest; None: that is not known before the referee serves."""
+    """The latest time of their restart; None: that is not known before the referee serves."""
     back: set[Author]
-    """Those who are back."""
+    """The authors who are back."""
 
 
 class Timekeeper:
@@ -49,11 +49,12 @@ class Timekeeper:
         self._known: list[tuple[int, int]] = []
         """The seats whose clocks ran at the last publication, and since when."""
         self._spans: list[tuple[int, int]] = []
-        """When the referee kept everybody waiting while clocks ran, from and to; ascending, none within another."""
+        """The spans in which the referee delayed all seats while clocks ran, from and to; ascending, none within
+        another."""
         self._serves_from_ms = 0
-        """Since when seats could act, if the game is older than the referee's present life."""
+        """The time since when seats could act, if the game is older than the referee's present life."""
         self._absent_ms: dict[int, int] = {}
-        """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
+        """The time when an awaited seat was first awaited, or its last stream ended, whichever is later; by seat."""
         self._grace_ms = terms.grace_ms
         self._hold: Hold | None = None
         time.keeps(self)
@@ -62,7 +63,7 @@ class Timekeeper:
 
     @property
     def hold(self) -> Hold | None:
-        """Why clocks stand, though the log does not say so yet."""
+        """The reason why clocks stand, though the log does not say so yet."""
         return self._hold
 
     @hold.setter
@@ -74,9 +75,9 @@ class Timekeeper:
             self._time.waiting.discard(self)
 
     def wait(self, alive_ms: int) -> bool:
-        """Have clocks wait for the awaited seats, from ``serve`` on for as long as the terms say; whether they do.
+        """Let clocks wait for the awaited seats, from ``serve`` on, if the terms have a grace; return whether they do.
 
-        ``alive_ms``: until when somebody could act.
+        ``alive_ms``: the last time at which seats could act.
         """
         if self._grace_ms:
             self.hold = Hold(alive_ms, None, set())
@@ -94,7 +95,7 @@ class Timekeeper:
         )
 
     def go_on(self) -> None:
-        """Have clocks run from what is entered now, and absences count from now."""
+        """Restart clocks with the next entry, and count absences from now."""
         self.hold = None
         self._absent_ms, self._serves_from_ms = {}, self._time.now_ms()
 
@@ -111,9 +112,9 @@ class Timekeeper:
         if is_new := [ms for seat, ms in self._known if (seat, ms) not in known]:
             for ms in is_new:
                 self._took(ms, now_ms)
-            # Who was woken to tell the seats has done so when the loop comes round: it may be late with that.
+            # A task that was woken to notify the seats has done so when the loop comes round: it may be late with that.
             self._time.call_at(now_ms, lambda: self._took(now_ms, self._time.now_ms()))
-        # Whoever acts while his own clock runs is not given the time that it takes.
+        # An author who acts while his own clock runs does not get the time that it takes.
         if since_ms is not None and not any(seat == acted and ms < since_ms for seat, ms in self._known):
             self._took(since_ms, now_ms)
         self._absent_ms = {
@@ -137,7 +138,7 @@ class Timekeeper:
             self._spans.append((since_ms, now_ms))
 
     def leapt(self, from_ms: int, to_ms: int) -> None:
-        """Note that the referee's time leapt: nobody is charged for that, nor was absent for longer."""
+        """Note that the referee's time leapt: no seat is charged for that, nor was absent for longer."""
         if self._has_times:
             self._took(from_ms, to_ms)
             self._absent_ms = {seat: ms + to_ms - from_ms for seat, ms in self._absent_ms.items()}
@@ -161,17 +162,17 @@ class Timekeeper:
     ) -> Clock:
         """Return what an act costs the awaited seat that is entered with this stamp.
 
-        ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
-        the author has it; None: nothing is allowed for the network.
+        ``late_ms``: the longest that it may have waited for the event loop. ``thought_ms``: the author's own count from
+        having the turn to sending; None: nothing is allowed for the network.
 
-        Nobody knows when in a time without a look at the network an act came. So all of that is the referee's, but not
-        what the author itself says that it thought: a stall in which it did gives it nothing.
+        In a time without a look at the network the arrival of an act is not known. So all of that is the referee's, but
+        not what the author itself claims to have thought: a stall in which it did gives it nothing.
         """
         clocks = game.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return Clock(stamp_ms)
         elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_ms(since_ms, stamp_ms)
-        # The loop may have been late before everybody was told: that is in there already.
+        # The loop may have been late before all were notified: that is in there already.
         told_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
         late_ms = min(late_ms, max(0, stamp_ms - told_ms))
         if thought_ms is not None:
@@ -196,7 +197,7 @@ class Timekeeper:
         """Return what the referee took of the time between."""
         return sum(max(0, min(to_ms, until_ms) - max(from_ms, since_ms)) for from_ms, to_ms in self._spans)
 
-    # --- what is due that nobody asks for -------------------------------------------------------------------
+    # --- what is due unasked ---------------------------------------------------------------------------------
 
     def due(self, game: LoggedGame, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
         """Return a flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
@@ -240,7 +241,7 @@ class Timekeeper:
 
     def _rung(self) -> None:
         if self._alarm is not None and self._alarm.late is not None:
-            self._took(*self._alarm.late)  # nobody could act: then it may not be due yet
+            self._took(*self._alarm.late)  # no seat could act: then it may not be due yet
         self._ring()
 
     def pause(self) -> None:
@@ -262,7 +263,7 @@ class Timekeeper:
         self.published(game)
 
     def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:
-        """When the running seat's flag falls, by what the referee took until then."""
+        """Return when the running seat's flag falls, given the referee's own delays until then."""
         return (clocks.flag_ms(seat) or 0) + self._taken_ms(clocks.seat(seat).since_ms or 0, until_ms)
 
     def _absent(self, game: LoggedGame) -> list[tuple[int, int]]:

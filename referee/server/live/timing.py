@@ -1,4 +1,4 @@
-"""The referee's time: what it stamps and waits by, and how late its event loop is."""
+"""The referee's time: its stamps and alarms, and the delay of its event loop."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import NamedTuple, Protocol
 from weakref import WeakSet
 
 TICK_MS = 20
-"""How often the loop is looked at."""
+"""The interval at which the loop is checked."""
 SLEW = 2000
-"""One part in so many is the most by which the referee's time runs faster or slower than the monotonic clock, to come
-near the wall clock: what NTP allows itself too, and in five minutes 0.15 s.
-"""
+"""The referee's time runs faster or slower than the monotonic clock by at most one part in this number, to come near
+the wall clock: NTP's own limit, 0.15 s in five minutes."""
 
 
 class Handle(Protocol):
@@ -25,18 +24,18 @@ class Handle(Protocol):
 
 
 class Receipt(NamedTuple):
-    """When something came in."""
+    """The receipt of a message."""
 
     at_ms: int
     late_ms: int
-    """How long it may have waited for the loop before."""
+    """The longest that it may have waited for the loop before."""
 
 
 class Keeper(Protocol):
     """Measures how long something lasts."""
 
     def leapt(self, from_ms: int, to_ms: int) -> None:
-        """Note that the time went on from ``to_ms`` when it was ``from_ms``: nothing lasted so long."""
+        """Note that the time leapt from ``from_ms`` to ``to_ms``: that span counts for no duration."""
 
 
 class Time(ABC):
@@ -45,12 +44,13 @@ class Time(ABC):
     def __init__(self) -> None:
         self._keepers: WeakSet[Keeper] = WeakSet()
         self.waiting: WeakSet[Keeper] = WeakSet()
-        """Whose clocks wait for seats since an outage: ``alive`` says until when somebody could act in their games."""
+        """Keepers whose clocks wait for seats since an outage: ``alive`` says until when seats could act in their
+        games."""
         self._tick: Handle | None = None
         self._ticks_ms = 0
-        """When the next tick is due."""
+        """The time when the next tick is due."""
         self._was_late_ms = 0
-        """How late the last one was."""
+        """The delay of the last tick."""
 
     @abstractmethod
     def now_ms(self) -> int:
@@ -71,7 +71,7 @@ class Time(ABC):
         """Go on from ``ms``, which is later than now."""
 
     def keeps(self, keeper: Keeper) -> None:
-        """Tell the keeper of leaps, for as long as anybody has it."""
+        """Report leaps to the keeper, for as long as it is in use."""
         self._keepers.add(keeper)
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Alarm:
         self._due_ms = due_ms
         self._callback = callback
         self.late: tuple[int, int] | None = None
-        """From when to when the loop did nothing, if it was due meanwhile."""
+        """The span in which the loop did nothing, if it was due meanwhile."""
         self._handle = time.call_at(due_ms, self._look)
 
     def cancel(self) -> None:
@@ -129,7 +129,7 @@ class Alarm:
     def _look(self) -> None:
         now_ms = self._time.now_ms()
         if now_ms > self._due_ms or self._time.late_ms():
-            # What came in meanwhile still waits in front of the loop. By the next tick it was let in.
+            # A message that came meanwhile still waits in front of the loop. By the next tick it was let in.
             self.late = (now_ms - self._time.late_ms(), now_ms)
             self._handle = self._time.call_at(now_ms + TICK_MS, self._callback)
         elif now_ms < self._due_ms:

@@ -1,6 +1,6 @@
-"""Work that can wait: it is done in turns, a little in each round of the event loop, and whoever wants it pays for it.
+"""Work that can wait: it is done in turns, a little in each round of the event loop, and the caller pays for it.
 
-What comes in meanwhile, such as an act, is seen to in between. So a move waits for one turn, however many read.
+Other input, such as an act, is handled in between. So a move waits for one turn, however many read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Protocol
 
 
 class Work(Enum):
-    """What the referee may have to do for a caller; what it costs is in ``referee.server.service.limits``."""
+    """The kinds of work that callers can cause; the costs are in ``referee.server.service.limits``."""
 
     REQUEST = auto()
     """One call or message."""
@@ -28,27 +28,27 @@ class Work(Enum):
     READ = auto()
     """One entry, as it is stored."""
     COMMIT = auto()
-    """One commit that somebody missed: read, checked, and sent by itself."""
+    """One commit that a watcher missed: read, checked, and sent alone."""
     SEND = auto()
     """One full 8 KiB of an answer."""
 
 
 class Payer(Protocol):
-    """Who wants some work done."""
+    """The caller that some work is for."""
 
     def charge(self, work: Work, count: int) -> None:
         """Charge work that is done, or will be."""
 
 
 class Turns:
-    """Turns for what can wait: so many in each round of the event loop; of several callers each has one in its turn."""
+    """Turns for work that can wait: ``at_once`` in each round of the event loop; callers take turns."""
 
     def __init__(self, at_once: int = 1, held: Callable[[], bool] = lambda: False) -> None:
-        """``held``: whether whoever has a turn has to wait for another round, as an act is to go first."""
+        """``held``: returns whether a turn has to wait for another round, as an act is to go first."""
         self._at_once = at_once
         self._held = held
         self._waiting: OrderedDict[object, deque[Callable[[], None]]] = OrderedDict()
-        """By caller; whose turn is next is first."""
+        """The waiting work by caller; the caller with the next turn is first."""
         self._is_turning = False
 
     def add(self, go: Callable[[], None], who: object = None) -> None:
@@ -83,10 +83,10 @@ class Turns:
             self._again()
 
     def _again(self) -> None:
-        # In the next round of the event loop, which begins with what has come in.
+        # In the next round of the event loop, which begins with new input.
         asyncio.get_running_loop().call_soon(self._turn)
 
 
 def _let_go(turn: asyncio.Future[None]) -> None:
-    if not turn.done():  # who waits may have left
+    if not turn.done():  # the waiting caller may have left
         turn.set_result(None)

@@ -1,4 +1,4 @@
-"""What the world may see of a game: messages built field by field, so that nothing slips through.
+"""The public view of a game: messages built field by field, so that no secret gets out.
 
 Nothing secret is in a state, but the live game around it holds r.
 """
@@ -101,7 +101,7 @@ def clock_messages(record: Record) -> Iterator[pb.SeatClock]:
 
 
 def awaited_seats(record: Record) -> list[int]:
-    """Return the seats that have to join, reveal or move, whoever enters it for them."""
+    """Return the seats that have to join, reveal or move, even if others enter it for them."""
     game = record.game
     if record.copied_ms:
         return []

@@ -21,20 +21,20 @@ game at each of its moves.
 
 
 class Ending(Enum):
-    """Why there is nothing more to come; of a game, or of a stream."""
+    """The reason why a game or a stream has nothing more to come."""
 
     GAME_OVER = 1
     DRAINING = 2
     TOO_SLOW = 3
     REVOKED = 4
     BROKEN = 5
-    """By the stream's own client; the reason is sent in another way."""
+    """The stream's own client broke it; the reason is sent in another way."""
     SET_ASIDE = 6
-    """The game cannot be gone on with, for now."""
+    """The game cannot continue for now."""
     REPLACED = 7
-    """By newer streams of the same caller."""
+    """Newer streams of the same caller took its place."""
     NOT_THERE = 8
-    """There is no such game, or no such place in it to go on from."""
+    """There is no such game, or no such entry in it to resume from."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Commit:
     def message(self) -> bytes:
         """Exact bytes of a ``WatchGameResponse``: made once, however many watch."""
         if not self._message:
-            # In its place: a message that is made by itself is copied into the one around it.
+            # Filled in place: a message of its own would be copied into the one around it.
             message = pb.WatchGameResponse(seq=self.seq)
             message.commit.entries.extend([row.data for row in self.rows])
             message.commit.checkpoint = self.rows[-1].note
@@ -64,7 +64,7 @@ class Commit:
 
 @dataclass(slots=True)
 class Item:
-    """What came next: a commit, the answer to an act of the stream's own, both in one, or the end of a game."""
+    """The next item: a commit, the answer to an act of the stream's own, both in one, or the end of a game."""
 
     commit: Commit | None = None
     answer: pb.PlayGameResponse | None = None
@@ -72,7 +72,7 @@ class Item:
     over: bytes = b""
     """The id of a game that has ended for this stream."""
     ending: Ending = Ending.GAME_OVER
-    """Why, of that game."""
+    """The reason for the end of that game."""
     opened: bytes = b""
     """The id of a game that is new."""
 
@@ -106,7 +106,7 @@ class Watcher:
             self._ring()
 
     def beat(self, waker: Turns | None = None) -> None:
-        """Have the reader send a sign of life, if there is nothing else to send."""
+        """Make the reader send a sign of life, if there is nothing else to send."""
         self.beat_due = True
         if waker is not None:
             waker.add(self.wake)
@@ -114,18 +114,18 @@ class Watcher:
             self._ring()
 
     def wake(self) -> None:
-        """Have the reader look, if it waits."""
+        """Make the reader look, if it waits."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
     @property
     def ending(self) -> Ending | None:
-        """Why nothing more comes, if so."""
+        """The reason why nothing more comes, if so."""
         return self._ending
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything so far has been taken, and nothing had to be dropped."""
+        """True if everything so far has been taken, and nothing had to be dropped."""
         return not self._items and self._ending is None
 
     async def next(self) -> Item | Ending | None:
@@ -163,7 +163,7 @@ class Watcher:
 
 
 class SeatWatcher(Watcher):
-    """A watcher of many games: it is sent the end of one game, and goes on."""
+    """A watcher of many games: it is sent the end of one game, and continues."""
 
     __slots__ = ("_opened",)
 

@@ -16,16 +16,16 @@ from referee.server.store.store import Store, StoreFailed
 
 
 class Missing(StrEnum):
-    """Why there is no proof of a head."""
+    """The reason why there is no proof of a head."""
 
     LOG = "log"
     """The referee has no public log."""
     HEAD = "head"
     """The head is none that is logged."""
     TURN = "turn"
-    """It is logged within a second or so."""
+    """The head will be logged within a second or so."""
     CHECKPOINT = "checkpoint"
-    """It is logged, and no published checkpoint covers it yet: witnesses have not signed."""
+    """The head is logged, and no published checkpoint covers it yet: witnesses have not signed."""
 
 
 _SAID = {
@@ -37,7 +37,7 @@ _SAID = {
 
 
 class NotLogged(Exception):
-    """There is no proof of the head."""
+    """The head has no proof."""
 
     def __init__(self, missing: Missing) -> None:
         super().__init__(_SAID[missing])
@@ -56,7 +56,7 @@ class Proved(NamedTuple):
 
 
 async def prove(store: Store, folder: Folder, verifier: VerifierKey, game_id: bytes, size: int) -> Proved:
-    """Return the proof of the game's head with so many entries; 0: of the newest one that is to be logged.
+    """Return the proof of the game's head with ``size`` entries; 0: of the newest one that is to be logged.
 
     ``verifier``: the log's. Raise ``NotLogged``, ``StoreFailed``.
     """

@@ -1,7 +1,7 @@
-"""A database that went back behind its public log: what the log knows comes back from the log. No referee is running.
+"""A database that went back behind its public log: its losses come back from the log. No referee is running.
 
 The log's leaves get back their places, and each head of a game that the database lacks becomes a mark. Entries are not
-in the log: the games go on as ``live.recovery`` says.
+in the log: the games continue as ``live.recovery`` says.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class Lost(NamedTuple):
 
     head: Head
     contradicts: str
-    """What was signed before, if this contradicts it; empty: it is a mark now, or one says as much."""
+    """The earlier signature, if this head contradicts it; empty: the head is a mark now, or a mark says as much."""
 
 
 class Recovered(NamedTuple):
-    """What was done."""
+    """The outcome of a recovery."""
 
     size: int
     """Leaves of the log."""
     known: int
-    """Of these the first ones, which the database has as well."""
+    """The number of first leaves that the database has as well."""
     lost: Sequence[Lost]
     removed: int
     """Tiles and bundles that went beyond the checkpoint."""
@@ -63,13 +63,13 @@ async def recover(  # noqa: PLR0917 - a log, and who it is to be
     known = await _agreeing(store, heads)
     state = await store.log_state()
     if known == len(heads) and state is not None and state.size >= head.size:
-        # What goes beyond may still be of another database, and then no log can be written there.
+        # Files beyond it may still be of another database, and then no log can be written there.
         removed = await asyncio.to_thread(_clear, folder, head)
         if not removed:
             raise CannotRecover(f"the database has all {head.size} leaves of the log")
         return Recovered(head.size, known, [], removed)
     missing = [each for each in heads[known:] if each not in {head for head, _ in await store.heads_of(each.game_id)}]
-    # First the marks: they keep the games from going on, whatever becomes of the rest.
+    # First the marks: they keep the games from continuing, whatever becomes of the rest.
     lost = [Lost(each, _marked(store, each)) for each in missing]
     # The places come last: stopped before, the database is still behind its log, and this is done again.
     removed = await asyncio.to_thread(_clear, folder, head)
@@ -126,9 +126,9 @@ def _marked(store: Store, head: Head) -> str:
 
 
 def _clear(folder: Folder, head: TreeHead) -> int:
-    """Remove tiles and bundles that go beyond the checkpoint: nobody signed for them, and others will come there.
+    """Remove tiles and bundles beyond the checkpoint: they are not signed for, and others will come there.
 
-    Return how many. What the checkpoint covers of them is written again at the next start, from the database.
+    Return how many. Those that the checkpoint covers are written again at the next start, from the database.
     """
     removed = 0
     for path in [each for each in (folder.path / "tile").rglob("*") if each.is_file()]:

@@ -44,7 +44,7 @@ from referee.server.store.store import Head, LogState, Store, StoreFailed, Taken
 AT_ONCE = 4
 """Bundles that are compared in one go: about 40 KB each are read, with the tiles that they fill."""
 REST_S = 6 * 3600.0
-"""From the end of a look to the begin of the next."""
+"""The time from the end of a look to the begin of the next."""
 _MOST_NAMED = 10
 
 _upkeep_log = structlog.get_logger("referee.log")
@@ -143,7 +143,7 @@ class _Look:
     """One way through the log."""
 
     def __init__(self, signed: LogState, *, mends: bool = False) -> None:
-        """``mends``: what is damaged is made again; a look before this one has found that it may be."""
+        """``mends``: damaged files are made again; an earlier look has found that there may be some."""
         self.signed = signed
         self.mends = mends
         self.edge = Edge()
@@ -159,7 +159,7 @@ class _Look:
 
 EVERY_S = 1.0
 FRESH_S = 600.0
-"""After so long without a new head the witnesses sign the old one again: so it is seen that nobody holds the log up."""
+"""The time without a new head after which the witnesses sign the old one again: so a halted log is noticed."""
 _BATCH = 1024
 """Heads that are taken at one time."""
 _LONGEST_S = 30.0
@@ -174,12 +174,12 @@ class WentBack(Exception):
 
 
 class Published(NamedTuple):
-    """The newest checkpoint that everybody can read."""
+    """The newest checkpoint that is public."""
 
     head: TreeHead
     note: bytes
     at: float
-    """When it was published or found, by the monotonic clock; in seconds."""
+    """The time when it was published or found, by the monotonic clock; in seconds."""
 
 
 def leaf(origin: str, head: Head) -> bytes:
@@ -227,7 +227,7 @@ class Sequencer:
         self.witnesses = Witnesses(policy) if policy is not None else None
         self.published: Published | None = None
         self.halted = ""
-        """Why the log is no longer signed; empty: it is."""
+        """The reason why the log is no longer signed; empty: it is."""
         self.verifier = signer.verifier
         self._store = store
         self._origin = origin
@@ -237,9 +237,9 @@ class Sequencer:
         self._readers = LogPolicy(own, {}, NONE) if policy is None else replace(policy, logs=own)
         self.upkeep = Upkeep(store, self._leaf, self.folder)
         self._signed: LogState | None = None
-        """How far it is signed; None: another referee writes it, or nothing is known yet."""
+        """The signed state of the log; None: another referee writes it, or nothing is known yet."""
         self._sound = 0
-        """So many of the first leaves in the store have the root that was signed: files of them may be replaced."""
+        """The number of first leaves in the store that have the signed root: files of them may be replaced."""
         self._edge = Edge()
         self._every_s = self._pause_s = every_s
         self._trouble = ""
@@ -307,7 +307,7 @@ class Sequencer:
             return None
 
     async def _root_in_store(self, size: int) -> bytes:
-        """Return the root over so many leaves, without a file. Raise ``WentBack`` if there are fewer."""
+        """Return the root over ``size`` leaves, without a file. Raise ``WentBack`` if there are fewer."""
         edge = Edge()
         while edge.size < size:
             heads = await self._leaves_from(edge.size, size)
@@ -327,7 +327,7 @@ class Sequencer:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """End the work; what is under way may be left where it is."""
+        """End the work; an unfinished step may be left where it is."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -420,7 +420,7 @@ class Sequencer:
         self.published = Published(*found, monotonic())
 
     def _is_published(self, size: int) -> bool:
-        """Return whether the newest checkpoint is of so many leaves, fresh, and in its place. Raise ``OSError``."""
+        """Return whether the newest checkpoint is of ``size`` leaves, fresh, and in its place. Raise ``OSError``."""
         if self.published is None or self.published.head.size != size:
             return False
         has_witnesses = self.witnesses is not None and self.witnesses.are_there
@@ -430,7 +430,7 @@ class Sequencer:
         return self.folder.read(CHECKPOINT, MAX_COSIGNED_BYTES) == self.published.note
 
     async def _write_up_to(self, size: int) -> None:
-        """Write bundles and tiles of what has a leaf in the store. Raise ``WentBack``, ``StoreFailed``, ``OSError``."""
+        """Write bundles and tiles of the store's leaves. Raise ``WentBack``, ``StoreFailed``, ``OSError``."""
         while self._edge.size < size:
             end = self._sound if self._edge.size < self._sound else size
             await asyncio.to_thread(self._write, await self._leaves_from(self._edge.size, end))
@@ -472,11 +472,11 @@ class Sequencer:
 
     def _publish(self, head: TreeHead, note: bytes, lines: Mapping[str, NoteSignature]) -> None:
         signed = note + b"".join(f"{line}\n".encode() for line in lines.values())
-        # As everybody will read it: what they would refuse is not put in the place of what they can read.
+        # Checked as readers do: a checkpoint that they would refuse must not replace one that they can read.
         demand_quorum(open_log_checkpoint(signed, self._readers), self._readers)
         found = published_in(self.folder, self._signer.verifier)
         if found is not None and found[0].size > head.size:
-            # Another referee has gone on, while this one was held up: what everybody has seen is not taken back.
+            # Another referee has continued while this one was held up: a checkpoint that was read is not taken back.
             self.published = Published(*found, monotonic())
             return
         self.folder.publish(signed)

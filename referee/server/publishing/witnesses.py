@@ -1,8 +1,8 @@
 """The witnesses of a log: each is shown how the log grew, and signs that it saw it grow (C2SP tlog-witness).
 
-A slow witness holds up none of the others, and a line counts only if its key signed the very text that was shown. What
-else a witness says is a claim: that it has seen more of the log, or another log, counts once it shows a checkpoint that
-the log's own key has signed. Then the log halts. Knows no store.
+A slow witness holds up none of the others, and a line counts only if its key signed the very text that was shown. A
+witness's other statements are claims: that it has seen more of the log, or another log, counts once it shows a
+checkpoint that the log's own key has signed. Then the log halts. Knows no store.
 """
 
 from __future__ import annotations
@@ -25,34 +25,35 @@ from referee.log.public.checkpoint import LogPolicy, Peer, cosigned_at, open_log
 from referee.log.public.sources import Answer, Web
 
 PATIENCE_S = 5.0
-"""For one witness's answer, all of it."""
+"""The time for one witness's whole answer."""
 GRACE_S = 0.5
-"""How long a quorum waits for the others' answers."""
+"""The time that a quorum waits for the others' answers."""
 _MOST_BYTES = 64 * 1024
 _MOST_DIGITS = 19
 
 _log = structlog.get_logger("referee.log")
 
 Prove = Callable[[int], Collection[bytes]]
-"""Returns the hashes that prove that the tree of so many leaves grew into the one that is shown. Reads files."""
+"""Returns the hashes that prove that the tree with this number of leaves grew into the one that is shown. Reads
+files."""
 
 
 class Outcome(StrEnum):
-    """What became of a question to a witness."""
+    """The outcome of a question to a witness."""
 
     COSIGNED = "cosigned"
     AHEAD = "ahead"
-    """It has shown a checkpoint of this log that does not lie before this one: the log went back."""
+    """The witness has shown a checkpoint of this log that does not lie before this one: the log went back."""
     CLAIMED = "claimed"
-    """It says that it has seen more leaves (409), and shows no such checkpoint."""
+    """The witness says that it has seen more leaves (409), and shows no such checkpoint."""
     FORKED = "forked"
-    """It says that what it has seen did not grow into this (422), and shows no such checkpoint."""
+    """The witness says that its tree did not grow into this one (422), and shows no such checkpoint."""
     UNKNOWN = "unknown"
-    """It does not know the log (404)."""
+    """The witness does not know the log (404)."""
     KEY = "key"
-    """It does not know the log's key (403)."""
+    """The witness does not know the log's key (403)."""
     SILENT = "silent"
-    """No answer in time, or none at all."""
+    """The witness gave no answer in time, or none at all."""
     GARBAGE = "garbage"
     """An answer that is none."""
 
@@ -65,7 +66,7 @@ _SAID = {
 
 
 class Head(NamedTuple):
-    """What witnesses are shown."""
+    """The head that witnesses are shown."""
 
     tree: TreeHead
     note: bytes
@@ -93,7 +94,7 @@ class _Refused(Exception):
 
 
 class Witness:
-    """One of them. Asked one thing at a time, in a thread of its own: it can hold up nobody but itself."""
+    """One witness. It is asked one thing at a time, in a thread of its own: it can hold up only itself."""
 
     def __init__(self, name: str, peer: Peer, policy: LogPolicy) -> None:
         """``policy``: has the log's key. Raise ``ValueError`` if its address is none."""
@@ -204,7 +205,7 @@ class Witness:
             return
         if shown.size > head.tree.size:
             raise Ahead(self.name, shown.size)
-        # Damage to the log's own tiles says nothing of what the witness has shown.
+        # Damage to the log's own tiles says nothing about the witness's tree.
         proof = tuple(head.prove(shown.size))
         try:
             check_consistency(shown.size, shown.root, head.tree.size, head.tree.root, proof)
@@ -254,7 +255,7 @@ def _size_in(body: bytes) -> int:
 
 
 class Witnesses:
-    """Those of a policy that have an address."""
+    """The witnesses of a policy that have an address."""
 
     def __init__(self, policy: LogPolicy) -> None:
         """Raise ``ValueError`` if an address is none, or if those with one can never be a quorum."""
@@ -262,7 +263,7 @@ class Witnesses:
         self._all: list[Witness] = []
         self._grace_s = PATIENCE_S
         self.outcomes: Counter[tuple[str, Outcome]] = Counter()
-        """How often each was asked and what came of it, since the start."""
+        """The number of questions to each witness by outcome, since the start."""
         for name, peer in policy.witnesses.items():
             if not peer.url:
                 continue

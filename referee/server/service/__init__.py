@@ -1,1 +1,1 @@
-"""The referee on the network: gRPC, tokens, errors, streams. What is ruled on a move is decided below."""
+"""The referee on the network: gRPC, tokens, errors, streams. The layers below rule on moves."""

@@ -181,9 +181,9 @@ class Revocations:
         self._checking: asyncio.Task[None] | None = None
 
     async def revoke(self, beginning: bytes, by: str) -> Grant | None:
-        """Revoke as ``Store.revoke_grant`` does, and end what came with the token, but for the call that asks for it.
+        """Revoke as ``Store.revoke_grant`` does, and end the token's other calls, but not the one that asks for this.
 
-        A caller who leaves changes nothing of that. ``by``: who asks, for the log. Raise ``StoreFailed``.
+        This is done even if the caller leaves. ``by``: the caller, for the log. Raise ``StoreFailed``.
         """
         task = asyncio.create_task(self._revoke(beginning, by, asyncio.current_task()))
         self._under_way.add(task)

@@ -1,6 +1,6 @@
-"""AdjudicationService: records judged, positions scored, games on paper, by a process of its own.
+"""AdjudicationService: records judged, positions scored, games on paper, in a separate process.
 
-Nobody who plays waits for it.
+Players never wait for it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_FILE_BYTES: Final = 2 << 20
 MEMORY_MIB: Final = 512
 MODULE: Final = "referee.server.service.adjudication_worker"
 _MOST_SLACK_S = 0.5
-"""Before a caller's deadline, for the answer to get there."""
+"""The time before a caller's deadline in which the answer gets there."""
 
 _log = structlog.get_logger("referee.adjudication")
 

@@ -1,4 +1,4 @@
-"""What a worker of AdjudicationService answers, from a method and its question. Touches nothing outside."""
+"""The answers of an AdjudicationService worker, from a method and its question. Touches nothing outside."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ _STEPS: Final = {
 
 
 def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
-    """One. Raise ``BadQuestion`` with the fields of a ``NotationError``; with ``field`` and ``expected``, if a text is
-    in order and its points are not; or, of what is too much, with the ``limit``.
+    """Yield the one answer.
+
+    Raise ``BadQuestion`` with the fields of a ``NotationError``; with ``field`` and ``expected``, if a text is in order
+    and its points are not; or, if something is too much, with the ``limit``.
     """
     try:
         answer = _METHODS[method](data).SerializeToString()
@@ -79,7 +81,7 @@ def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
 
 @contextmanager
 def _judged() -> Iterator[None]:
-    """Have what no log can have refused as a fault of the text."""
+    """Refuse a text that no log can hold as a fault of the text."""
     try:
         yield
     except LogError as error:

@@ -1,10 +1,10 @@
 """The ports of the referee: admission of calls whose request has not come yet, reflection, the port for other nodes.
 
-gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; of that no
-handler hears, and gRPC has no time limit for it. So such calls are counted here. While there are few, as ever, a method
-is handled as gRPC does it best; while there are many, further ones read their request themselves, and those are
-streams of who calls: so many, and each for so long. Whoever has a token is known by it before that, and so not shut out
-by what others at the same address do.
+gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; a handler
+does not hear of that, and gRPC has no time limit for it. So such calls are counted here. While they are few, the usual
+case, gRPC handles a method in its fastest way. While they are many, further ones read their request themselves, and
+count as streams of the caller: limited in number and time. A token is known before that, so its caller is not shut out
+by others at the same address.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Admission(grpc.GenericRpcHandler):
         self._left: WeakSet[asyncio.Task[Any]] = WeakSet()
         """Tasks that ended without a request: they are there for as long as gRPC keeps the call."""
         self._handlers: dict[str, tuple[Handler, Handler]] = {}
-        """By method: the handler that gRPC serves best, and one that reads its request itself."""
+        """The handlers by method: the one that gRPC serves best, and one that reads its request itself."""
 
     def service(self, details: grpc.HandlerCallDetails) -> Handler | None:
         """Return the handler, in the call's own task."""
@@ -121,7 +121,7 @@ async def _request(handler: Handler, context: Context) -> Any:
 
 
 class ForeignServices:
-    """Services of others, such as health and reflection: served like ours, and charged to who calls."""
+    """Services of others, such as health and reflection: served like ours, and charged to the caller."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -146,9 +146,8 @@ class _ForeignService(grpc.GenericRpcHandler):
 
 
 async def _account(context: Context, gate: Gate) -> Account:
-    """Return what the call draws from. These services are for everybody: a token that is none does no harm, nor does
-    the name of an address that is not believed.
-    """
+    """Return the account that the call draws from. These services are open: a false token does no harm, nor does the
+    name of an address that is not believed."""
     try:
         return (await gate.door.caller(context)).account
     except (Unauthenticated, PermissionDenied, BadField):
@@ -245,7 +244,7 @@ class NodePort:
         return f"{listen.rpartition(':')[0]}:{port}"
 
     async def stop(self, grace_s: float) -> None:
-        """Take nothing more; what is under way has ``grace_s``."""
+        """Take no new calls; those under way have ``grace_s``."""
         await self._server.stop(grace_s)
 
 
@@ -254,7 +253,7 @@ V1 = "grpc.reflection.v1.ServerReflection"
 
 
 def add_reflection(names: Sequence[str], server: Any) -> None:
-    """Let the server tell of these services and of reflection itself.
+    """Let the server's reflection list these services and itself.
 
     Reflection is served as v1 and as v1alpha, which have the same messages: tools of different ages ask for one or the
     other.

@@ -51,7 +51,7 @@ class ArbiterService:
         shown = {*arbitration.disputes, *list(arbitration.rulings)[-_MOST_RULINGS:]}
         kept = await self._live_games.context.store.remarks(game_id, min(shown, default=record.size), record.size)
         texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
-        # A long text costs as much as many a call: anybody can ask, and seats can have written 16 each.
+        # A long text costs as much as many a call: any caller can ask, and seats can have written 16 each.
         caller.account.charge(Work.TEXT, len(texts))
         docket = docket_message(await game.record(), texts, _MOST_RULINGS)
         if not docket.HasField("result"):
@@ -104,7 +104,7 @@ class ArbiterService:
 
 
 def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
-    """Add the words to the act, if there are some. What it returns raises ``BadField``."""
+    """Return a function that adds the request's words, if any, to an act. It raises ``BadField``."""
 
     def finished(act: Act) -> Act:
         if act_name(act.intent) not in TABLE_ACTS:

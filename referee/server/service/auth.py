@@ -1,4 +1,4 @@
-"""From the metadata or the certificate of a call to who is calling.
+"""Finds the caller from the metadata or the certificate of a call.
 
 Tokens and certificates are compared by their SHA-256 and never shown.
 """
@@ -31,7 +31,7 @@ FOR = "x-referee-for"
 GATEWAY = "x-referee-gateway"
 """Metadata in which it shows its own token; ``authorization`` has that of the caller, if there is one."""
 _FROM_NODE = "x-referee-node-"
-"""What metadata begins with that one node tells another of a call that it passes on, and nobody else may tell."""
+"""The prefix of metadata with which a node describes a call that it passes on; others must not send it."""
 _HOST, _PRINCIPAL, _CERTIFICATE = (_FROM_NODE + name for name in ("host", "gateway", "certificate"))
 """The address that the call came from or, with the principal of a gateway, that this has named; and the digest of the
 certificate that was shown."""
@@ -73,12 +73,12 @@ class Caller:
     digest: bytes = b""
     """SHA-256 of the token or the certificate (DER); empty without one."""
     credential: str = "token"
-    """What it is, in words."""
+    """The kind of credential, in words."""
     expires_ms: int = 0
     """0: never."""
     is_revoked: bool = False
     account: Account = field(default_factory=Account, repr=False)
-    """What its calls draw from; all tokens of one principal draw from the same."""
+    """The account that its calls draw from; all tokens of one principal share it."""
 
     def check_valid(self, now_ms: int) -> None:
         """Raise ``Unauthenticated`` once the token is revoked or has expired."""
@@ -141,7 +141,7 @@ class _Known(dict[bytes, Caller]):
         super().clear()
 
     times_forgotten = 0
-    """How often something was to be forgotten: what the store was asked before that may be true no more."""
+    """The number of times that something was to be forgotten: earlier answers of the store may be wrong by now."""
 
 
 Metadata = Sequence[tuple[str, str | bytes]]
@@ -168,7 +168,7 @@ class Authenticator:
         self._guesses = Guesses()
 
     def of_nodes(self) -> Authenticator:
-        """Return the same for a port that only nodes can use: it believes what they tell of the caller."""
+        """Return an authenticator for a port that only nodes can use: it believes their metadata about the caller."""
         found = copy(self)
         found._of_nodes = True
         return found
@@ -187,10 +187,10 @@ class Authenticator:
     async def caller(self, context: Context) -> Caller:
         """Return the caller by its token, if it has one, else by its certificate.
 
-        Raise ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
-        any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address;
-        ``OtherGeneration`` for a client with which no call would go well; ``PermissionDenied`` and ``BadField`` for
-        the name of an address that is not a gateway's to give, or is none.
+        Raise ``Unauthenticated`` for a token that is malformed, unknown or not the only one, and for a token or
+        certificate that is not valid any more; ``LimitReached`` for one time too many from one address;
+        ``OtherGeneration`` for a client with which no call would go well; ``PermissionDenied`` and ``BadField`` for the
+        name of an address that is not a gateway's to give, or is none.
         """
         if self._of_nodes:
             return await self._passed_on(context)
@@ -312,7 +312,7 @@ class Authenticator:
 
     @property
     def kept(self) -> dict[str, int]:
-        """How many callers and their accounts are remembered."""
+        """The number of callers and accounts that are remembered."""
         return {"callers": len(self._known), "accounts": len(self._accounts)}
 
     def forget(self, digest: bytes) -> None:

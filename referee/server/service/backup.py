@@ -44,10 +44,10 @@ _PUBLIC: Final = (VERIFIER_FILE, LOG_VERIFIER_FILE)
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a copy holds."""
+    """The contents of a copy."""
 
     copied_ms: int
-    """When it was begun, in milliseconds since 1970; 0 if no signature in the copy says so."""
+    """The time when it was begun, in milliseconds since 1970; 0 if no signature in the copy says so."""
     games: int = 0
     """Games in it that are not over."""
     files: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Backup:
     made: tuple[Path, ...] = ()
     """Files that ``lay_down`` has made."""
     marks: Path | None = None
-    """Where ``lay_down`` has moved the marks that were there."""
+    """The path to which ``lay_down`` has moved earlier marks."""
 
 
 def back_up(
@@ -109,10 +109,10 @@ def back_up(
 
 
 def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) -> Backup:
-    """Put a copy into a referee's directory, which has no games yet. Return what it holds. Raise ``DataError``.
+    """Put a copy into a referee's directory, which has no games yet. Return its contents. Raise ``DataError``.
 
-    ``copy``: a directory that ``back_up`` made, one with the same files that somebody copied, or a database alone. What
-    is in ``path`` already, such as its keys, has to be the same. Marks that are there, or in ``marks``, are moved away.
+    ``copy``: a directory that ``back_up`` made, one with copies of the same files, or a database alone. Files that are
+    in ``path`` already, such as its keys, have to be the same. Marks that are there, or in ``marks``, are moved away.
     """
     try:
         files = {STORE_FILE: copy} if copy.is_file() else _files(copy)

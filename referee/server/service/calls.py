@@ -23,9 +23,9 @@ from referee.server.service.limits import Account, TookTooLong
 
 MAX_REQUEST_BYTES = 1 << 20
 MAX_ACT_BYTES = 20 << 10
-"""Largest act, by itself or as the message of a stream: an intent of 16 KiB and what goes with it."""
+"""Largest act, alone or as the message of a stream: an intent of 16 KiB and what goes with it."""
 PAID_BYTES = 8 << 10
-"""Of an answer: each piece of that size is charged."""
+"""The size of the pieces for which an answer is charged."""
 CALL_S = 30.0
 WRITE_S = 30.0
 
@@ -35,15 +35,15 @@ class Gone(Exception):
 
 
 class Entrance(Protocol):
-    """What the stream has come through."""
+    """The port that the stream came through."""
 
     @property
     def door(self) -> Authenticator:
-        """Who knows its caller."""
+        """The authenticator that knows its caller."""
 
     @property
     def forward(self) -> Forwarder | None:
-        """The way to the nodes that go on with other games; None: there are none, or callers come from them."""
+        """The way to the nodes that have other games; None: there are none, or callers come from them."""
 
     @property
     def named(self) -> Metadata:
@@ -51,7 +51,7 @@ class Entrance(Protocol):
 
 
 class ResponseStream:
-    """Where the messages of one stream go, one at a time."""
+    """The outgoing messages of one stream, one at a time."""
 
     __slots__ = (
         "_context",
@@ -84,9 +84,9 @@ class ResponseStream:
         """Another node tells what there is to tell, whenever there is something."""
         self._given_up = False
         self.last_s = monotonic()
-        """When the last message was taken."""
+        """The time when the last message was taken."""
         self.since_s: float | None = None
-        """Since when a message waits for its reader."""
+        """The time since when a message waits for its reader."""
 
     async def send(self, data: bytes) -> None:
         """Send a message. Raise ``Gone`` if the client has left, or does not read."""
@@ -110,9 +110,9 @@ class ResponseStream:
                 self.last_s, self.since_s = self.since_s, None
 
     async def begin(self, named: Metadata) -> None:
-        """Send what comes before the first message.
+        """Send the metadata that precedes the first message.
 
-        By itself: gRPC takes what goes with a message that is given up for unsent, sends it again with the status, and
+        They go alone: gRPC treats parts of a message that is given up as unsent, sends them again with the status, and
         fails; then its client would wait for ever.
         """
         await self._context.send_initial_metadata(named)
@@ -124,7 +124,7 @@ class ResponseStream:
         return self._entrance.forward
 
     async def told_to_node(self) -> Metadata:
-        """Return what another node is told of the caller."""
+        """Return the metadata about the caller for another node."""
         return await self._entrance.door.told_to_node(self._context, self.caller)
 
     def remaining_s(self) -> float:
@@ -133,7 +133,7 @@ class ResponseStream:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether its client did not read."""
+        """True if its client did not read."""
         return self._given_up
 
     def give_up(self) -> None:
@@ -144,7 +144,7 @@ class ResponseStream:
 
 
 class RequestStream:
-    """Where the messages of one stream come from."""
+    """The incoming messages of one stream."""
 
     __slots__ = ("_context", "_first", "_is_again", "_request_class")
 
@@ -308,7 +308,7 @@ class Calls:
 def charge_answer(account: Account, size: int, sent: int = 0) -> int:
     """Charge an answer of ``size`` bytes, or one more message of a stream with ``sent`` so far; return their sum.
 
-    What is charged is each full ``PAID_BYTES``, as the request itself paid for a short answer.
+    Each full ``PAID_BYTES`` is charged, as the request itself paid for a short answer.
     """
     if pieces := (sent + size) // PAID_BYTES - sent // PAID_BYTES:
         account.charge(Work.SEND, pieces)

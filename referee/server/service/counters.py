@@ -1,4 +1,4 @@
-"""What is counted while the referee runs: plain numbers, changed and read on the event loop alone, so without locks."""
+"""The counts of a running referee: plain numbers, changed and read on the event loop alone, so without locks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _log = structlog.get_logger("referee.server.store")
 
 
 class Distribution:
-    """How many values lay below each bound, and their sum."""
+    """The number of values below each bound, and their sum."""
 
     __slots__ = ("_bounds", "_counts", "total")
 
@@ -63,7 +63,7 @@ class Distribution:
 
 
 class CallsOf(NamedTuple):
-    """What one caller did, or all of them."""
+    """The counts of one caller, or of all."""
 
     calls: int
     """The refused ones included."""
@@ -71,10 +71,10 @@ class CallsOf(NamedTuple):
 
 
 class Callers:
-    """Who called in the last minute, and what. Of many callers those are kept who call most.
+    """The callers of the last minute, and their calls. If they are many, the busiest are kept.
 
-    Slices of ten seconds each, of which six count. Who calls once only is dropped from a slice that is full, so that
-    somebody with many addresses takes no memory, nor hides anybody.
+    Slices of ten seconds each, of which six count. A caller with one call is dropped from a slice that is full, so that
+    a person with many addresses takes no memory, and hides no other caller.
     """
 
     def __init__(self, most: int = MOST_COUNTED, now: Callable[[], float] = monotonic) -> None:
@@ -84,7 +84,7 @@ class Callers:
         self._began_s = now()
         self._number = int(self._began_s // SLICE_S)
         self._calls: dict[tuple[Account, str, bool], int] = {}
-        """By caller, method and whether they were refused: of the slice at hand."""
+        """The calls of the present slice, by caller, method and whether they were refused."""
         self._dropped = {False: 0, True: 0}
         """Calls of that slice whose callers are not kept, by whether they were refused."""
         self._before: deque[tuple[int, dict[tuple[Account, str, bool], int], dict[bool, int]]] = deque(
@@ -137,12 +137,12 @@ class Acts:
     def __init__(self, callers: Callers) -> None:
         self._callers = callers
         self.settled: Counter[tuple[Way, str, str]] = Counter()
-        """By way in, verdict (accepted, refused, repeated, failed, left) and the reason of a failure."""
+        """The acts by way in, verdict (accepted, refused, repeated, failed, left) and the reason of a failure."""
         self.under_way = 0
         self._none_under_way = asyncio.Event()
         self._none_under_way.set()
         self.seconds = {"unary": Distribution(ACT_SECONDS), "stream": Distribution(ACT_SECONDS)}
-        """From the arrival of accepted acts until they were durable."""
+        """The time from the arrival of accepted acts until they were durable."""
         self.overhead = Distribution(ACT_SECONDS)
         """Time of running clocks that was not charged as the referee took it, in seconds."""
         self.delays = 0
@@ -223,7 +223,7 @@ class Arrival:
 
 
 class Commits:
-    """What the store did. The store calls ``done``."""
+    """The counts of the store's commits. The store calls ``done``."""
 
     def __init__(self, slow_s: float = SLOW_COMMIT_S) -> None:
         """``slow_s``: from when on the operator is warned."""

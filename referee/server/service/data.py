@@ -45,7 +45,7 @@ from referee.server.store.store import BUSY_S, Store, StoreFailed, Upgrade
 
 
 class DataError(Exception):
-    """The directory cannot be used: what is wrong with it, in one line."""
+    """The directory cannot be used; the message names the fault, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Data:
     store: Store
     marks_path: Path
     seal_path: Path
-    """Where the store's marks are, and the key that it seals secrets with."""
+    """The paths of the store's marks, and of the key that it seals secrets with."""
     time: Time
     """The referee's: not earlier than when it was last running, whatever the machine's clock says."""
     lacking: Mapping[Path, int]
@@ -65,7 +65,7 @@ class Data:
     lock: int
     """Held as long as it is open."""
     alive_elsewhere_ms: int = 0
-    """When a referee was noted in the database to be running, before this one."""
+    """The time when the database noted that a referee was running, before this one."""
 
     @property
     def token_path(self) -> Path:
@@ -95,7 +95,7 @@ class Data:
 
     @property
     def can_go_back_together(self) -> bool | None:
-        """Whether games and marks are on one disk: that it is an older copy would go unnoticed.
+        """True if games and marks are on one disk, so that an older copy of it would go unnoticed.
 
         None if the games are not in a file. Raise ``OSError``.
         """
@@ -184,11 +184,11 @@ def open_data(
         time.reach(max(_time_of(path / ALIVE_FILE), opened.alive_ms))
     except BaseException as error:
         if opened is not None:
-            opened.abandon()  # one of several would go on as a referee that lives
+            opened.abandon()  # in a cluster it would continue as a living referee
         made.remove()
         os.close(lock)
         if isinstance(error, OSError):
-            # Of a disk that is full, writing says no name.
+            # An error of writing to a full disk names no file.
             raise DataError(f"{error.filename or path}: {error.strerror}") from error
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
@@ -235,7 +235,7 @@ def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: 
         try:
             signer = CheckpointSigner(origin_of(path, None), load_or_make_key(path / KEY_FILE))
             marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
-            # Whatever is wrong with it is told now, and nothing sealed is left open.
+            # Any fault in it shows now, and nothing sealed is left open.
             file = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, on_upgrade=_refuse_upgrade)
             asyncio.run(file.close())
             copier = _postgres("sqlite_to_postgres")
@@ -295,7 +295,7 @@ def replace_organiser(path: Path, store: str | None) -> Path:
 
 
 def take_marks(data: Data, path: Path) -> int:
-    """Have the directory's marks know what those of another node know, too; return of how many games that is newer.
+    """Add newer marks of another node to the directory's; return for how many games they were newer.
 
     Raise ``DataError``.
     """
@@ -335,7 +335,7 @@ def origin_of(path: Path, wanted: str | None) -> str:
 
 
 def _check_is_file(marks: Path | None) -> None:
-    """Raise ``DataError`` for an address: what a file there would be called is not what somebody meant."""
+    """Raise ``DataError`` for an address: a file of such a name cannot be meant."""
     if marks is not None and str(marks).startswith(("postgres:", "postgresql:")):
         what = "marks are kept in a file of each referee, not in a database"
         raise DataError(f"--marks: {what}; expected a file, on another disk than the games")

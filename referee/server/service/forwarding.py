@@ -1,4 +1,4 @@
-"""Calls for games of other nodes: passed on as bytes to the node that goes on with the game, its answer passed back.
+"""Calls for games of other nodes: passed on as bytes to the node that has the game, its answer passed back.
 
 Any node takes any call. A call that was passed on comes at a port that only nodes can use, whose gate has none of this:
 so nothing is passed on twice.
@@ -24,13 +24,13 @@ from referee.server.store.nodes import Node, Nodes
 from referee.text.words.catalogue import phrase
 
 MOST_UNDER_WAY = 2_000
-"""Unary calls to one node at one time: while it hangs, who asks for its games gets an answer, and others have room."""
+"""Unary calls to one node at one time: while it hangs, callers for its games get an answer, and others have room."""
 MOST_STREAMS = 100_000
 """Streams of one node to another."""
 _SILENCE_S = 1.0, 3.0
-"""Without a sign of life for so long another node is asked for one, and then has so long to give it."""
+"""The silence after which another node is asked for a sign of life, and the time that it has to answer."""
 NODE_OPTIONS = (
-    # Of a node that hangs, or whose network is gone, nothing else tells.
+    # Nothing else shows that a node hangs, or that its network is gone.
     ("grpc.keepalive_time_ms", int(1000 * _SILENCE_S[0])),
     ("grpc.keepalive_timeout_ms", int(1000 * _SILENCE_S[1])),
     # By default gRPC waits a minute for the answer to a ping, whatever the line above says.
@@ -49,13 +49,13 @@ Read = Callable[[], Awaitable[bytes | None]]
 
 
 class Responses(Protocol):
-    """Where the messages of a stream go."""
+    """The outgoing messages of a stream."""
 
     async def begin(self, named: Metadata) -> None:
         """Send what comes before the first message."""
 
     async def send(self, data: bytes) -> None:
-        """Send a message. Raise if nobody takes it."""
+        """Send a message. Raise if it is not taken."""
 
 
 class PassedBack(Exception):
@@ -104,11 +104,12 @@ class Forwarder:
         self.nodes = nodes
         self._credentials = credentials.of_client()
         self._peers: dict[int, _Peer] = {}
-        """By the id of the node: who starts again at the same address is another one."""
+        """The peers by the id of the node: a restart at the same address is another one."""
         self.settled: Counter[str] = Counter()
-        """What was passed on, by what became of it: ``answered``, be it by an error; ``not_owner``, ``no_answer``."""
+        """The number of calls that were passed on, by outcome: ``answered``, perhaps with an error; ``not_owner``,
+        ``no_answer``."""
         self.streams = 0
-        """Those that are passed on now."""
+        """The number of streams that are passed on now."""
         self._closing: set[asyncio.Task[None]] = set()
 
     async def unary(self, found: Elsewhere, name: str, data: bytes, told: Metadata, timeout_s: float) -> bytes | None:
@@ -200,9 +201,8 @@ class Forwarder:
 
     @contextmanager
     def _unless_closed(self, found: Elsewhere) -> Iterator[None]:
-        """Raise ``Elsewhere`` if the way to the node is closed meanwhile. gRPC tells of that as if the task were
-        cancelled; a handler that ended so would leave its client without any answer.
-        """
+        """Raise ``Elsewhere`` if the way to the node is closed meanwhile. gRPC reports that as a cancelled task; a
+        handler that ended so would leave its client without any answer."""
         try:
             yield
         except asyncio.CancelledError:
@@ -230,7 +230,7 @@ class Forwarder:
     def leave_the_dead(self) -> None:
         """Close the way to nodes that are no more, which ends the calls that are under way there.
 
-        One that only the database does not see any more would go on with signs of life in games that it has lost.
+        A node that only the database has lost sight of would otherwise send signs of life in games that it has lost.
         """
         living = {node.id for node in self.nodes.others}
         for node_id in [node_id for node_id in self._peers if node_id not in living]:
@@ -261,9 +261,9 @@ def _is_cancelled() -> bool:
 
 
 async def _read(read: Read, call: Any, answered: asyncio.Event) -> None:
-    """Hand on what the caller says, until it has said all; what is wrong with it ends the call.
+    """Pass on all messages of the caller; an error in them ends the call.
 
-    The second message waits for an answer to the first: until then another node may have to be told all of it.
+    The second message waits for an answer to the first: until then another node may have to get all of it.
     """
     try:
         while (data := await read()) is not None:
@@ -271,7 +271,7 @@ async def _read(read: Read, call: Any, answered: asyncio.Event) -> None:
             await answered.wait()
         await call.done_writing()
     except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
-        pass  # the other node has ended the stream; why is told by reading it
+        pass  # the other node has ended the stream; reading it gives the reason
     except Exception:
         call.cancel()
         raise

@@ -52,7 +52,7 @@ MOST_LISTED = 100
 _NAMED_AT_ONCE = 64
 """Games whose players are read without a look at anything else."""
 _PROOF_READS = 64
-"""What the tiles for one proof cost, in entries that are read."""
+"""The cost of the tiles for one proof, in entries that are read."""
 
 
 class GameService:
@@ -129,7 +129,7 @@ class GameService:
         caller: Caller,
         finish: Callable[[Act], Act] | None = None,
     ) -> tuple[LiveGame, Answer]:
-        """Submit an act, whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
+        """Submit an act, from any of the calls. ``finish`` completes the act, or raises."""
         found = parse_game_id(request.game_id)
         if found is not None and caller.game_id in {None, found}:
             await self._live_games.check_here(found)  # before anything that its owner does, and counts
@@ -155,7 +155,7 @@ class GameService:
         caller: Caller,
         receipt: Receipt,
     ) -> tuple[LiveGame, Act]:
-        """Make an act of its author from what came in, and find its game; cheap checks first."""
+        """Make an act of its author from the request, and find its game; cheap checks first."""
         if self._live_games.is_draining():
             raise Draining("the referee is stopping")
         caller.check_valid(receipt.at_ms)
@@ -225,7 +225,7 @@ class GameService:
             try:
                 found, judged = await self._act(game_id, act, caller, receipt)
                 await found.play(judged, _StreamReply(watcher, found, act.id, arrival, caller.account))
-            except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
+            except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream continues
                 arrival.failed(error)
                 charge(caller, error)
                 failure = grpc_errors.failure(error, game=first.enter.game_id)
@@ -250,7 +250,7 @@ class GameService:
             games[game_id] = point.after_seq
             follows.add(game_id)
         if responses.forward is None and self._live_games.sharing is not None:
-            # For another node, this one tells of its own games; of those that are over, the one that was asked tells.
+            # Called by another node, this one shows its own games; the node that was asked shows those that are over.
             games = {game_id: seq for game_id, seq in games.items() if self._live_games.running(game_id) is not None}
         feed = SeatWatcher(self._queue_items)
         with self._heartbeats.of(feed, responses, "WatchSeat"), self._live_games.feeds.feeding(follows, feed):
@@ -325,7 +325,7 @@ def _is_new(answer: Answer) -> bool:
 
 
 class _StreamReply(Reply):
-    """Where the answer to an act that came on a stream goes: into the stream's queue, together with the commit."""
+    """The answer to an act that came on a stream: it goes into the stream's queue, together with the commit."""
 
     __slots__ = ("_account", "_act_id", "_arrival", "_game", "watcher")
     watcher: Watcher
@@ -356,7 +356,7 @@ class _StreamReply(Reply):
         return message
 
 
-# Field by field, in the message that is sent: one that is made by itself is copied into it, and takes twice as long.
+# Field by field, in the message that is sent: a separate message is copied into it, and takes twice as long.
 
 
 def _fill_refused(refused: pb.Refused, game: LiveGame, answer: Refused) -> None:
@@ -392,7 +392,7 @@ CHUNK_BYTES = 64 * 1024
 _ENTRIES_AT_ONCE = 256
 """Entries whose certificates and texts are read at one time."""
 _CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
-"""Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
+"""Bytes in one file. Parts that would make it longer than a file may be are left out; entries never are."""
 
 
 async def game_file(live_games: LiveGames, game_id: bytes, payer: Account) -> AsyncGenerator[bytes]:

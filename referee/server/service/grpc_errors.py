@@ -32,10 +32,10 @@ from referee.v1.game_service_pb2 import ErrorReason
 
 DOMAIN = "referee.v1"
 STATUS_KEY = "grpc-status-details-bin"
-"""In trailing metadata: the status with its details."""
+"""The key of the status with its details, in trailing metadata."""
 MAX_DETAILS_BYTES = 4096
 SAID = "said"
-"""In the metadata, where the message is a phrase: ``Phrase.encoded``, for whoever says it in another language."""
+"""The metadata key of a message that is a phrase: ``Phrase.encoded``, for translation."""
 _BESIDE_SAID = 128
 """Bytes of the details that are neither the message nor metadata."""
 _MAX_MESSAGE, _MAX_VALUE = 300, 200
@@ -92,7 +92,7 @@ _OF_LOG = {
 }
 
 _WITHHELD = frozenset({"INTERNAL", "SET_ASIDE", "STORE_FAILED"})
-"""Callers are not told why, in no language."""
+"""The reasons that are withheld from callers, in every language."""
 
 _log = structlog.get_logger("referee.errors")
 
@@ -116,7 +116,7 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
 
 
 def failure(error: Exception, **place: object) -> pb.Failure:
-    """Return the same as a message, for a stream that goes on."""
+    """Return the error as a message, for a stream that continues."""
     found = status(error, **place)
     info = error_details_pb2.ErrorInfo()
     found.details[0].Unpack(info)
@@ -143,7 +143,7 @@ def reason_of(error: Exception) -> str:
 
 
 def reason_in(trailing: Iterable[tuple[str, str | bytes]]) -> str:
-    """Return the same of a status that another node has sent; empty if it is not one of a referee."""
+    """Return the reason in a status that another node has sent; empty if it is not one of a referee."""
     found, info = status_pb2.Status(), error_details_pb2.ErrorInfo()
     for key, value in trailing:
         if key == STATUS_KEY and isinstance(value, bytes):

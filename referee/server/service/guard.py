@@ -52,17 +52,17 @@ WRITES = frozenset(
         "referee.v1.AccessService/RevokeToken",
     }
 )
-"""They wait for the disk. So do acts, which have come in time, whenever they are entered."""
+"""The calls that wait for the disk. So do acts, which have come in time, whenever they are entered."""
 FOUND_S = 3.0
 FOUND_STEP_S = 0.05
-"""For so long a game is looked for that no node says is its own, and how often."""
+"""The time for which a game that no node claims is looked for, and the interval."""
 _OWN_TROUBLE = frozenset({"STORE_FAILED", "DRAINING", "DEADLINE", "NOT_OWNER", ""})
 """Reasons of another node's error for which the caller can do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What every call goes through."""
+    """The parts that every call goes through."""
 
     door: Authenticator
     calls: Calls
@@ -72,17 +72,17 @@ class Gate:
     on_error: Callable[[str, str, Account], None]
     """Called with the method and the reason of every call that ends with an error, and its caller's account."""
     turns: Turns
-    """For everything but acts."""
+    """The turns of everything but acts."""
     check_ready: Callable[[], None] = lambda: None
-    """Raises ``NotReady`` while nothing can be written: who would wait for that is told why."""
+    """Raises ``NotReady`` while nothing can be written: so a caller gets the reason instead of waiting."""
     forward: Forwarder | None = None
-    """The way to the nodes that go on with other games; None: there are none, or callers come from them."""
+    """The way to the nodes that have other games; None: there are none, or callers come from them."""
     named: Metadata = field(default_factory=api.named)
     """Metadata that every stream begins with."""
 
     @property
     def refusals(self) -> Refusals:
-        """Those who have nothing left."""
+        """The callers with nothing left."""
         return self.door.refusals
 
 
@@ -138,7 +138,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
                 charge_answer(caller.account, len(answer))
             gate.on_answer(short, caller.account)
             return answer
-        except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
+        except Exception as error:  # noqa: BLE001 - each becomes a status, and an unexpected one an incident
             if is_free and caller is not None:
                 charge(caller, error)
             fail(context, error, name, gate, caller)
@@ -150,7 +150,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
 async def _answer(  # noqa: PLR0917 - all of the call
     behaviour: Unary, request: Message, data: bytes, name: str, caller: Caller, context: Context, gate: Gate
 ) -> bytes:
-    """Return the answer; of a game that another node goes on with, the one of that node."""
+    """Return the answer; for a game of another node, that node's."""
     until_s = monotonic() + FOUND_S
     while True:
         try:
@@ -238,7 +238,7 @@ async def _tell(
     responses: ResponseStream,
     requests: RequestStream | None = None,
 ) -> None:
-    """Serve a stream here, or have the node serve it that goes on with its game."""
+    """Serve a stream here, or have the node that has its game serve it."""
     until_s = monotonic() + FOUND_S
     while True:
         try:
@@ -269,10 +269,11 @@ async def _admit(
 
 
 def fail(context: Context, error: Exception, name: str, gate: Gate, caller: Caller | Account | None = None) -> None:
-    """Have the call end with the status for the error when its handler returns. ``name``: of the method; ``caller``: or
-    its account, if it is known.
+    """Let the call end with the status for the error when its handler returns.
 
-    ``context.abort`` would raise, and what gRPC keeps of that holds the whole call until the garbage collector comes.
+    ``name``: the method's. ``caller``: the caller or its account, if it is known.
+
+    ``context.abort`` would raise, and gRPC would keep the whole call until the garbage collector comes.
     """
     account = (
         gate.door.address(context) if caller is None else caller if isinstance(caller, Account) else caller.account

@@ -20,7 +20,7 @@ LATE_S: Final = 3.0
 """A write that takes longer, or has failed for longer, makes the referee not ready."""
 _EVERY_S: Final = 0.5
 _GOOD: Final = 2
-"""So many writes in a row make it ready again."""
+"""The number of good writes in a row that make it ready again."""
 WRITING: Final = ("GameService", "ArbiterService", "EventService", "AccessService")
 """The services that write. The others are of use whatever becomes of the store."""
 
@@ -31,7 +31,7 @@ class Readiness:
     """Looks at the store all the time, and tells the health service what it finds."""
 
     def __init__(self, store: Store, servicer: health.aio.HealthServicer, names: Iterable[str]) -> None:
-        """``names``: of all services that are told of, with the empty one for the whole referee."""
+        """``names``: those of all services that are reported, with the empty one for the whole referee."""
         self._store = store
         self._servicer = servicer
         self._names = [name for name in names if not name or name.rpartition(".")[2] in WRITING]
@@ -47,7 +47,7 @@ class Readiness:
         self._task = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """Look no more; what was told last stands."""
+        """Stop checking; the last report stands."""
         tasks = [task for task in (self._task, self._probe, self._why) if task is not None]
         for task in tasks:
             task.cancel()
@@ -87,7 +87,7 @@ class Readiness:
         told = health_pb2.HealthCheckResponse.SERVING if is_ready else health_pb2.HealthCheckResponse.NOT_SERVING
         for name in self._names:
             await self._servicer.set(name, told)
-        # Whoever asks for health is not kept waiting for that: a server that is gone takes seconds to be missed.
+        # A caller who asks for health does not wait for that: it takes seconds to notice that a server is gone.
         stuck_s = round(self._store.stuck_s, 1)
         await self._find_cause()
         if is_ready:
@@ -96,25 +96,25 @@ class Readiness:
             _readiness_log.error("not ready", stuck_s=stuck_s, cause=self._cause.value)
 
     async def _find_cause(self) -> None:
-        """Find out why nothing can be written, for callers; if that fails, health is looked after all the same."""
+        """Find out why nothing can be written, for callers; if that fails, the watch over health continues."""
         try:
             self._cause = await self._store.find_cause()
-        except Exception as error:  # noqa: BLE001 - whoever looks after health goes on whatever fails
+        except Exception as error:  # noqa: BLE001 - the watch over health continues whatever fails
             _readiness_log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
 
 
 LOOK_MS = 1000
-"""How often it looks: most time of a clock that is given back, however the referee ends."""
+"""The interval of its checks: the most time of a clock that is given back, however the referee ends."""
 OFF_MS = 2000
-"""By how much the referee's time may be off the machine's clock before the operator is told."""
+"""The largest difference between the referee's time and the machine's clock that is not reported to the operator."""
 SHORT_BYTES = 4 << 20
-"""With less space a file may not grow, and what is written goes where the reserve was."""
+"""The space below which a file may not grow, and writes go where the reserve was."""
 
 _machine_log = structlog.get_logger("referee.machine")
 
 
 class Space(NamedTuple):
-    """What is free on one disk."""
+    """The free space on one disk."""
 
     free_bytes: int
     is_short: bool
@@ -130,21 +130,21 @@ class Machine:
         if data.marks_path.stat().st_dev != data.path.stat().st_dev:
             self._paths["marks"] = data.marks_path.parent
         self._told_ms = 0
-        """By how much the clock was off when the operator was told; 0: it was right."""
+        """The difference of the clock at the last report to the operator; 0: it was right."""
         self._handle: Handle | None = None
         self.disks: dict[str, Space] = {}
-        """By what is on them; marks on the disk of the data have no line of their own."""
+        """The space of the disks by their contents; marks on the disk of the data have no line of their own."""
 
     @property
     def ahead_ms(self) -> int:
-        """By how much the referee's time is ahead of the machine's clock."""
+        """The lead of the referee's time over the machine's clock."""
         return self._data.time.ahead_ms()
 
     @property
     def backup_ms(self) -> int | None:
-        """When the newest copy of the games was made, in milliseconds since 1970; 0: never.
+        """The time when the newest copy of the games was made, in milliseconds since 1970; 0: never.
 
-        None if the referee's own copies are not what protects them, or it cannot be told.
+        None if the games do not depend on the referee's own copies, or it cannot be found out.
         """
         with suppress(OSError, DataError):
             return None if self._data.can_go_back_together is None else self._data.backup_ms()
@@ -169,7 +169,7 @@ class Machine:
 
     def _look(self) -> None:
         try:
-            # Clocks that wait since an outage would be charged with it if this start ended before they go on.
+            # Clocks that wait since an outage would be charged with it if this start ended before their restart.
             if not self._data.time.waiting:
                 self._data.note_alive()
         except OSError as error:

@@ -1,17 +1,18 @@
-"""How much one caller may take: requests a second and open streams, for each principal, game token or address.
+"""The limits of one caller: requests a second and open streams, for each principal, game token or address.
 
-What counts, and what never does:
+The rules of what counts:
 
-- Every call draws one request when it comes, but for acts of who may send some. Streams draw when they are opened.
-- An act (by ``SubmitIntent``, or on ``PlayGame``) that is accepted draws nothing, so nobody can play too fast. One
+- Every call draws one request when it comes, except acts by callers who may send some. Streams draw when they are
+  opened.
+- An act (by ``SubmitIntent``, or on ``PlayGame``) that is accepted draws nothing, so no player is too fast. One
   that fails or is refused, and one that was answered before, draws one request afterwards.
-- Who has nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is an act
-  for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
-- Whatever takes the referee more work than a request does is charged afterwards, by ``PRICES``.
-- An address, for whoever shows no token, may take less than a principal, and in shorter bursts. A token that is unknown
-  draws from the address that it came from.
+- A caller with nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is
+  an act for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
+- Work beyond that of a request is charged afterwards, by ``PRICES``.
+- An address, for callers without a token, may take less than a principal, and in shorter bursts. A token that is
+  unknown draws from the address that it came from.
 - A gateway may name the address that a call is for. That address pays, from an account that is smaller than others, and
-  all whom one gateway names pay together from another, so that many of them are no more than a few callers.
+  all addresses that one gateway names pay together from another, so that many of them are no more than a few callers.
 
 An account refills at a steady rate and holds ten seconds' worth, that of an address two.
 """
@@ -49,22 +50,23 @@ PRICES = {
 """Requests that each piece of work costs: about in proportion to its processor time."""
 _HELD_S = 10.0
 STRANGERS_PART = 1 / 5
-"""Of what a caller may take: what an address may from which calls come without a token."""
+"""The share of a caller's limits for an address with calls without a token."""
 STRANGERS_HELD_S = 2.0
-"""Players at the same referee wait behind a burst, and whoever floods it can change addresses."""
+"""The seconds' worth that such an address may take at once: a burst delays players, and a flooder can change
+addresses."""
 _MANY = 4096
 NAMED_PART = 1 / 10
-"""Of what a caller may take: what an address may that a gateway names."""
+"""The share of a caller's limits for an address that a gateway names."""
 _ID_DIGITS = 16
-"""Lists of tokens show so many digits of an id."""
+"""The number of an id's digits in lists of tokens."""
 _NETWORK_DIGITS = 16
-"""An IPv6 network of 64 bits has so many."""
+"""The digits of an IPv6 network of 64 bits."""
 GATEWAY_CALLERS = 4
-"""All whom one gateway names may together take as much as so many callers."""
+"""The number of callers whose limits all addresses that one gateway names have together."""
 
 
 _Who = str | bytes | tuple[str, str]
-"""A principal, a digest, or an address: nobody can be named so that the account of another is theirs."""
+"""A principal, a digest, or an address: no choice of a name gives access to another's account."""
 
 
 class TookTooLong(Exception):
@@ -76,7 +78,7 @@ _STREAMS, _GATEWAYS_STREAMS = phrase("streams"), phrase("streams by a gateway")
 
 
 class Account:
-    """What one caller has left: a bucket of tokens, kept as the time at which it will be full."""
+    """The rest of one caller's limits: a bucket of tokens, kept as the time at which it will be full."""
 
     __slots__ = (
         "_full_s",
@@ -101,9 +103,8 @@ class Account:
         of_gateway: bool = False,
         who: _Who = "",
     ) -> None:
-        """``held_s``: so many seconds' worth may be taken at once. ``whole``: what it is a part of, which pays for the
-        same. ``of_gateway``: its limits are a gateway's. ``who``: whose it is.
-        """
+        """``held_s``: the seconds' worth that may be taken at once. ``whole``: the account that it is a part of,
+        which pays for the same. ``of_gateway``: its limits are a gateway's. ``who``: the owner."""
         self._who = who
         self._gateway = ""
         self._whole = whole
@@ -120,7 +121,7 @@ class Account:
 
     @property
     def name(self) -> str:
-        """Return whose it is, for people: a principal has no blank in it, everybody else has one."""
+        """The owner's name for people: a principal has no blank in it, all others have one."""
         match self._who:
             case str(principal):
                 return principal
@@ -136,7 +137,7 @@ class Account:
         self.charge()
 
     def charge(self, work: Work = Work.REQUEST, count: int = 1) -> None:
-        """Charge work that is done already, or will be; nobody has to wait for longer than from an empty account."""
+        """Charge work that is done already, or will be; the wait is never longer than from an empty account."""
         now = monotonic()
         cost_s = count * PRICES[work] * self._interval_s
         self._full_s = min(max(self._full_s, now) + cost_s, now + self._held_s)
@@ -176,7 +177,7 @@ class Account:
 
 
 class Accounts:
-    """All callers of late. Who has not called for a while begins anew, and has lost nothing by it."""
+    """All recent callers. One without a call for a while begins anew, and has lost nothing by it."""
 
     def __init__(self, requests_per_s: float = REQUESTS_PER_S, most_streams: int = STREAMS) -> None:
         """The limits are those of each account."""
@@ -216,10 +217,10 @@ class Accounts:
 
 
 class _Named:
-    """Whom one gateway names: accounts that are parts of one.
+    """The addresses that one gateway names: accounts that are parts of one.
 
-    There is a fixed number of them, and an address has one by a hash that nobody can foresee. So whoever has many
-    addresses takes no memory, and shares an account with somebody else only by chance.
+    There is a fixed number of them, and an address has one by a hash that cannot be foreseen. So a person with many
+    addresses takes no memory, and shares an account with another only by chance.
     """
 
     def __init__(self, gateway: str, requests_per_s: float, most_streams: int) -> None:
@@ -295,10 +296,10 @@ MOST_REFUSED_LATER = 256
 
 
 class Refusals:
-    """Those who have nothing left, while they wait to hear it.
+    """Callers with nothing left, while they wait to hear it.
 
-    A program that asks again at once is slowed down by that, and of refusals that come by the dozen an act waits for
-    one. Whoever would be one too many hears it at once: waiting takes memory.
+    The wait slows down a program that asks again at once, and when refusals come by the dozen an act waits for one.
+    Callers beyond a limit hear it at once: waiting takes memory.
     """
 
     def __init__(self) -> None:
@@ -326,11 +327,11 @@ class Refusals:
 
 
 class Guesses:
-    """Tokens that nobody has shown before, while they wait to be looked up: any may be a guess, and a wrong one draws.
+    """Tokens that are new here, while they wait to be looked up: any may be a guess, and a wrong one draws.
 
-    Of each account one is looked up at a time; once it has nothing left, each only when there would be one request
-    again, and of each connection only one waits for that. So whoever guesses keeps the store little busy, and those
-    with a token at the same address wait for few.
+    For each account one is looked up at a time; once it has nothing left, each only when there would be one request
+    again, and on each connection only one waits for that. So guesses keep the store little busy, and callers with a
+    token at the same address wait for few.
     """
 
     def __init__(self) -> None:
@@ -355,12 +356,12 @@ class Guesses:
 
 
 class _Queue:
-    """Those of one account."""
+    """The waiting guesses of one account."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.waiting: Counter[str] = Counter()
-        """By connection."""
+        """The number of waiting guesses by connection."""
 
     def check(self, account: Account, connection: str) -> None:
         if account.is_empty and self.waiting[connection] > 1:

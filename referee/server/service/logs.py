@@ -1,9 +1,9 @@
-"""What the referee reports to its operator: JSON lines, or readable ones on a terminal; always on standard error.
+"""The referee's reports to its operator: JSON lines, or readable ones on a terminal; always on standard error.
 
 Events and their fields are in docs/operate/reference.md. Lines that callers can bring about again and again appear a
 limited number of times a minute and are then counted, so that no caller fills the disk with them.
 
-Nothing secret is ever passed to it, and bytes never are: whoever logs a value turns it into text first. What slips
+Nothing secret is ever passed to it, and bytes never are: the caller turns a value into text first. A secret that slips
 through all the same is not shown.
 """
 
@@ -66,7 +66,7 @@ class LineLimit:
         self._of_s = of_s
         self._now = now
         self._told: dict[str, _Told] = {}
-        """By event."""
+        """The lines by event."""
 
     def __call__(self, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         name = str(event.get("event"))
@@ -90,7 +90,7 @@ class LineLimit:
 
 @dataclass(slots=True)
 class _Told:
-    """What was passed of one event."""
+    """The lines of one event that were written or left out."""
 
     since: float
     lines: int = 0
@@ -102,7 +102,7 @@ class _Libraries(logging.Handler):
     """Warnings of libraries, in the same form as our own."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        with suppress(Exception):  # as nobody would know what to do about it
+        with suppress(Exception):  # a failure to log has no remedy
             log = structlog.get_logger(record.name)
             exc_info = record.exc_info if record.exc_info and record.exc_info[0] else None
             log.warning("library", library=record.name, message=record.getMessage(), exc_info=exc_info)

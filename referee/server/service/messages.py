@@ -26,7 +26,7 @@ def game_id_of(text: str) -> bytes:
 
 
 def page_token(kind: str, place: int) -> str:
-    """Return a token that is opaque to the client and bound to what it is a page of."""
+    """Return a token that is opaque to the client and bound to the list that it continues."""
     return urlsafe_b64encode(f"{kind}:{place}".encode()).decode()
 
 

@@ -1,7 +1,6 @@
-"""The referee's numbers for Prometheus: what was counted and what is there, put together when somebody asks for it.
+"""The referee's numbers for Prometheus: counts and states, put together on request.
 
-Served over plain HTTP, on the event loop, as everything that is asked lives there; nothing secret is among it, nor who
-plays.
+Served over plain HTTP, on the event loop, where all the numbers live; they contain no secrets and no players.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ PATH, LIVE, READY = "/metrics", "/livez", "/readyz"
 _NOT_READY = ("503 Service Unavailable", "the referee cannot write now, or is about to stop\n")
 _HEAD_BYTES = 8192
 _PATIENCE_S = 5.0
-"""For a request to arrive, and for its answer to leave."""
+"""The time for a request to arrive, and for its answer to leave."""
 _STATES = {
     Phase.JOINING: "joining",
     Phase.REVEALING: "revealing",
@@ -481,7 +480,7 @@ class Exposition:
             return _response("404 Not Found", f"there is only {PATH}, {LIVE} and {READY}\n")
         if method != b"GET":
             return _response("405 Method Not Allowed", "expected GET\n", "Allow: GET\r\n")
-        if asked == LIVE:  # whatever the database does: a restart would not help it
+        if asked == LIVE:  # even if the database fails: a restart would not help it
             return _response("200 OK", "ok\n")
         if asked == READY:
             return _response("200 OK", "ok\n") if self._is_ready() else _response(*_NOT_READY)

@@ -1,4 +1,4 @@
-"""Who may call what: one row for each method. A method without a row cannot be served."""
+"""The permissions to call: one row for each method. A method without a row cannot be served."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.v1 import (
 
 
 class Scope(StrEnum):
-    """What a token allows, beside reading, which needs none."""
+    """The rights of a token, beside reading, which needs none."""
 
     ORGANISE = "organise"
     """Open and abort games."""
@@ -29,15 +29,15 @@ class Scope(StrEnum):
     ARBITER = "arbiter"
     """Rule on disputes."""
     AUDIT = "audit"
-    """See how the referee is doing, and who is connected."""
+    """See the state of the referee, and the connected callers."""
     ADMIN = "admin"
     """Issue and revoke tokens."""
     GATEWAY = "gateway"
-    """Say for whom a call is, so that it is charged to them; no right of its own."""
+    """Name the caller that a call is for and is charged to; no right of its own."""
 
 
 EVERYBODY: Final = frozenset[Scope]()
-"""Also without a token."""
+"""All callers, also without a token."""
 ORGANISERS: Final = frozenset({Scope.ORGANISE})
 ADMINS: Final = frozenset({Scope.ADMIN})
 MANAGERS: Final = ORGANISERS | ADMINS
@@ -53,7 +53,7 @@ ARBITERS: Final = frozenset({Scope.ARBITER})
 ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
 
 KNOWN: Final = frozenset(Scope) - {Scope.GATEWAY}
-"""Any token that is for something. Expensive calls need one, so that they can be limited per caller."""
+"""Scopes of tokens with some purpose. Expensive calls need one, so that they can be limited per caller."""
 
 PERMISSIONS: Final = {
     "referee.v1.GameService/CreateGame": ORGANISERS,

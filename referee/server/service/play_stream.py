@@ -63,7 +63,7 @@ class PlayStream:
                 await self._game.back(self._author)
                 self._seq = await begin(self._live_games, self._game, after_seq, self._watcher, responses.send)
                 if self._watcher.is_empty:
-                    # A heartbeat says as well that nothing is still to come: who comes back knows where the game is.
+                    # A heartbeat also shows that nothing is still to come: a returning player is up to date.
                     message = pb.PlayGameResponse(seq=self._seq)
                     if await self._turns.tell(message.turn):
                         data = message.SerializeToString()
@@ -89,7 +89,7 @@ class PlayStream:
             if item is None:
                 now_ms = self._live_games.context.time.now_ms()
                 await responses.send(heartbeat(self._seq, now_ms, self._game.stood_ms))
-                item = Item()  # of its own it tells nothing, but a turn may be still to be told
+                item = Item()  # empty by itself, but the turn may still have to be sent
             if item.commit is not None:
                 self._seq, data = item.commit.seq, item.commit.message
             message = item.answer or pb.PlayGameResponse()
@@ -165,7 +165,7 @@ class SeatStreams:
                 stack.close()
 
     def tells(self, game_id: bytes) -> bool:
-        """Return whether the game is told of here."""
+        """Return whether this node sends the game."""
         return game_id in self._games
 
     def enter(self, game_id: bytes) -> None:
@@ -175,7 +175,7 @@ class SeatStreams:
             self._seat_watcher.opened(game_id)
 
     async def _enter(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
-        """Enter a game. Trouble with one game is reported for that game: the others go on."""
+        """Enter a game. Trouble with one game is reported for that game: the others continue."""
         self._entering.add(game_id)
         try:
             await self._begin(game_id, after_seq, send)
@@ -188,7 +188,7 @@ class SeatStreams:
             if after_seq is not None:
                 await send(game_id, closing(-1, Ending.NOT_THERE))
         except Elsewhere:
-            pass  # the node that has it tells of it
+            pass  # the node that has it sends it
         except Draining:
             pass  # the feed is ended soon, if it is not already
         finally:
@@ -243,9 +243,7 @@ def _wrapped(game_id: bytes, update: bytes) -> bytes:
 
 METHOD = "referee.v1.GameService/WatchSeat"
 LOOK_S = 0.5
-"""How often to look which nodes there are and whether a game is told of by none, and to try again at one that does not
-answer.
-"""
+"""The interval of looks for nodes and for games that no node sends, and of retries at a node that does not answer."""
 
 _log = structlog.get_logger("referee.seats_elsewhere")
 
@@ -256,12 +254,12 @@ HERE = 0
 
 
 class Together:
-    """The one stream that a bearer has, in which several nodes tell of games.
+    """The one stream of a bearer, with games from several nodes.
 
-    Nodes may contradict each other: one that hung tells of games that it has lost, and what one said may come late. But
-    a log is one, so what follows on what was told is right, whoever says it, and what lies before is not told again. A
-    picture that is as new begins the game anew, after an end with DRAINING. That a game leaves a node is no end of it:
-    who has it next may go on without a picture, as a stream there that was begun before does.
+    Nodes may contradict each other: one that hung sends games that it has lost, and its messages may come late. But a
+    log is one, so an entry that follows the last one sent is right, whichever node sends it, and earlier ones are not
+    sent again. A snapshot starts the game anew, after an end with DRAINING. A game that leaves a node has not ended:
+    the next node may continue without a snapshot, as a stream there that was begun before does.
     """
 
     def __init__(self, responses: ResponseStream, resume: Mapping[bytes, int | None]) -> None:
@@ -269,33 +267,33 @@ class Together:
         self._responses = responses
         self._lock = asyncio.Lock()
         self._seqs = {game_id.hex(): seq for game_id, seq in resume.items() if seq is not None}
-        """By game: the last entry that was told, or is known from before."""
+        """By game: the last entry that was sent, or is known from before."""
         self._told = {*self._seqs}
-        """Games of which whoever listens has a picture."""
+        """Games of which the listener has a picture."""
         self._tellers: dict[str, int] = {}
-        """Who told of a game last, as long as it is heard."""
+        """By game: the last node that sent it, as long as that node is heard."""
         self.has_moved = False
-        """A game has left the node that told of it; whoever looks for who has it now sets this back."""
+        """True once a game has left the node that sent it; the search for its new node sets this back."""
         self._over: dict[str, None] = {}
-        """Those that ended last, of which late words may come."""
+        """The games that ended last, of which late messages may come."""
 
     def source(self, node_id: int) -> Source:
         """Return the part of this node."""
         return Source(self, node_id)
 
     def left(self, node_id: int) -> None:
-        """Note that nothing more is heard of this node: any other may go on."""
+        """Note that nothing more is heard of this node: any other may continue."""
         for game_id in [game_id for game_id, teller in self._tellers.items() if teller == node_id]:
             del self._tellers[game_id]
 
     @property
     def told(self) -> dict[str, int]:
-        """The games of which whoever listens has a picture, and up to where."""
+        """The games of which the listener has a picture, and the last entry of each."""
         return {each: self._seqs[each] for each in self._told}
 
     @property
     def untold(self) -> list[bytes]:
-        """Those of them of which nobody who is heard has said anything: perhaps nobody will."""
+        """Those games of which no node that is heard has sent anything: perhaps none will."""
         return [bytes.fromhex(each) for each in self._told if each not in self._tellers]
 
     async def tell(self, node_id: int, data: bytes) -> None:
@@ -353,7 +351,7 @@ def _left(game_id: str, seq: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where one node puts its messages."""
+    """The part of a stream that one node sends."""
 
     together: Together
     node_id: int
@@ -364,7 +362,7 @@ class Source:
 
 
 class Here(Protocol):
-    """What this node tells; ``SeatStreams`` says what its methods do."""
+    """This node's part of a stream; ``SeatStreams`` explains its methods."""
 
     def tells(self, game_id: bytes) -> bool: ...
 
@@ -372,21 +370,21 @@ class Here(Protocol):
 
 
 class SeatsElsewhere:
-    """Of one stream: what the other nodes tell."""
+    """The other nodes' part of one stream."""
 
     def __init__(self, forward: Forwarder, told: Metadata, together: Together, here: Here) -> None:
-        """``told``: what nodes are told of the caller."""
+        """``told``: the metadata about the caller for other nodes."""
         self._forward = forward
         self._told = told
         self._together = together
         self._here = here
         self._heard: set[int] = set()
-        """Nodes that have said something in the stream that they have now: they know what they are to tell of."""
+        """Nodes that have sent something in their present stream: they know which games to send."""
         self._is_in_doubt = True
-        """Of some game perhaps no node tells."""
+        """True if perhaps no node sends some game."""
 
     async def run(self) -> None:
-        """Tell until cancelled. Raise ``Gone`` when nobody listens."""
+        """Send until cancelled. Raise ``Gone`` when the listener has left."""
         following: dict[int, asyncio.Task[None]] = {}
         try:
             while True:
@@ -425,14 +423,14 @@ class SeatsElsewhere:
         return any(other.id == node.id for other in self._forward.nodes.others)
 
     async def _tell_of_the_rest(self) -> None:
-        """Have this node tell of the games that are its own by now, or over: of their end no other one tells.
+        """Have this node send the games that are its own by now, or over: no other node sends their end.
 
-        Whose a game is says nothing of who was asked for it in time. So it is asked again until every other node has
-        been heard: what is a node's then, it tells.
+        A game's owner may not have been asked for it in time. So owners are looked up again until every other node has
+        been heard: by then each node sends its own games.
         """
         nodes = self._forward.nodes
         self._together.has_moved = False
-        # Before the question: what a node has not been asked for when it is answered is in doubt still.
+        # Before the question: games of a node that was not heard by then are still in doubt.
         self._is_in_doubt = not all(node.id in self._heard for node in nodes.others)
         untold = [game_id for game_id in self._together.untold if not self._here.tells(game_id)]
         try:
@@ -443,7 +441,7 @@ class SeatsElsewhere:
             return
         for game_id in untold:
             if game_id not in elsewhere:
-                self._is_in_doubt = True  # until it is told, or has become another's once more
+                self._is_in_doubt = True  # until it is sent, or has become another's once more
                 self._here.enter(game_id)
 
 
@@ -451,7 +449,7 @@ MAX_MOVES = 5000
 
 
 class TurnMessages:
-    """What one author has been sent about one game."""
+    """The turns of one game that one author has been sent."""
 
     def __init__(self, game: LiveGame, author: Author, *, moves: bool) -> None:
         """``moves``: legal moves are wanted with every turn."""
@@ -461,10 +459,10 @@ class TurnMessages:
         self._told = 0
 
     async def tell(self, turn: pb.Turn) -> bool:
-        """Fill in the author's turn if it is on turn and has not been told; return whether that is so.
+        """Fill in the author's turn if it is on turn and has not been notified; return whether that is so.
 
-        Only for an author who has every entry so far.
-        It is not told while something is under way, either: then there is more to come, or a sign of life.
+        Only for an author who has every entry so far. Nothing is filled in while something is under way, either: then
+        there is more to come, or a sign of life.
         """
         record = self._game.peek()
         if record is None or record.size == self._told:

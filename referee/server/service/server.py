@@ -55,44 +55,44 @@ from referee.server.store.nodes import News
 from referee.server.store.store import BUSY_S, StoreFailed, TakenOver, Upgrade
 
 MAX_REQUEST_BYTES = 2 * calls.MAX_REQUEST_BYTES
-"""What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
+"""gRPC's own limit, higher than ours: so it is we who refuse, and say why."""
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
 MAX_CONNECTIONS = 10_000
 _QUESTIONS = "referee.server.service.solver_worker"
-"""What the solver's workers load."""
+"""The module that the solver's workers load."""
 _OWN_FILES = 100
 """Files of the store, of logs, of gRPC."""
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
 """One for searches and one for the rest, on any machine; they stand back for what else it does."""
 GRACE_S = 3.0
-"""Time for acts under way to be answered, and then for streams to be closed; what is open then is cut."""
+"""Time for acts under way to be answered, and then for streams to be closed; the rest is cut."""
 _CUT_S = 1.0
 """Time for other calls, such as those of clients that wait for the health to change."""
 
 TLS_SCHEME = "grpcs://"
-"""What an address begins with at which TLS is spoken, as clients write it."""
+"""The scheme of an address with TLS, as clients write it."""
 EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - to find out that a referee listens there
-"""Hosts to listen on, to which nobody can connect from elsewhere."""
+"""Hosts to listen on that are no address for clients elsewhere."""
 
 _log = structlog.get_logger("referee.server")
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """How a referee runs."""
+    """The settings of a referee."""
 
     data: Path
     listen: str = "127.0.0.1:0"
     certificates: Certificates | None = None
-    """None: without TLS."""
+    """The certificates; None: without TLS."""
     origin: str = DEFAULT_ORIGIN
     heartbeat_s: float = 10.0
     queue_items: int = QUEUE_ITEMS
     write_s: float = calls.WRITE_S
-    """How long a stream may wait for a client that does not read."""
+    """The time that a stream may wait for a client that does not read."""
     call_s: float = calls.CALL_S
-    """How long a unary call may take."""
+    """The time limit of a unary call."""
     requests_per_s: float = REQUESTS_PER_S
     """Requests a second of one principal, token or address; ``limits`` says what counts."""
     max_streams: int = STREAMS
@@ -105,22 +105,22 @@ class Config:
     public: str = ""
     """Addresses under which clients reach the referee, its own first; empty: where it listens."""
     nodes: str = ""
-    """Where to listen for the other referees of the same database, as HOST:PORT; empty: at a port of the same host."""
+    """The HOST:PORT to listen on for other referees of the same database; empty: a port of the same host."""
     metrics: str = ""
-    """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
+    """The HOST:PORT to listen on for requests for metrics; empty: none."""
     busy_s: float = BUSY_S
-    """How long a commit waits for somebody else's lock on the store."""
+    """The time that a commit waits for another process's lock on the store."""
     store: str | None = None
     """Address of the database, if it is not a file in the directory, nor the one whose address the directory has."""
     marks: Path | None = None
     require_standby: bool = False
-    """Whether nothing is let out before a standby of the database has it."""
+    """True if nothing is let out before a standby of the database has it."""
     seal_key: Path | None = None
-    """Where these files are, if not in the directory."""
+    """The path of this file, if it is not in the directory."""
     log: Path | None = None
     """Folder of the public log; None: there is none."""
     log_policy: Path | None = None
-    """Whose cosignatures it is published with; None: nobody's."""
+    """The policy with the cosignatures that it is published with; None: without any."""
     solver_workers: int = SOLVER_WORKERS
     """Processes that answer SolverService at one time; 0: it is not served. One more makes certificates for games."""
     solver_memory_mib: int = MEMORY_MIB
@@ -128,7 +128,7 @@ class Config:
     solver_rlimit: int = RLIMIT
     """Most of Z3's work for one question."""
     search_s: float = SEARCH_S
-    """How long a search may go on."""
+    """The time limit of a search."""
 
 
 async def _at_most(until: float, waited: Awaitable[None]) -> None:
@@ -191,15 +191,15 @@ class Server:
     def __init__(self, config: Config, data: Data) -> None:
         self.data = data
         self.address = ""
-        """Where it listens, once started."""
+        """The address where it listens, once started."""
         self.node_address = ""
-        """Where the other nodes reach it; empty: nowhere."""
+        """The address where the other nodes reach it; empty: none."""
         self._forwarder: Forwarder | None = None
         self._node_port: NodePort | None = None
         self.taken_over = asyncio.Event()
         """Another referee has its games, or its database went back, and this one can only stop."""
         self.taken_over_by: TakenOver | None = None
-        """Why, once it has come to that."""
+        """The reason, once it has come to that."""
         turns = Turns(held=self._acts_first)
         context = Context(data.store, data.signer, installed(), time=data.time, turns=turns)
         self.live_games = LiveGames(
@@ -215,24 +215,24 @@ class Server:
         self._config = config
         self._exposition: Exposition | None = None
         self._following: set[asyncio.Task[None]] = set()
-        """What follows from news of other nodes, as long as it is under way."""
+        """Tasks that news of other nodes started and that are still running."""
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
             options=(
                 ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
                 ("grpc.max_send_message_length", MAX_RESPONSE_BYTES),
-                # Of one connection; what is beyond waits at the client.
+                # Per connection; further streams wait at the client.
                 ("grpc.max_concurrent_streams", MAX_STREAMS),
-                # What is beyond is closed at once: without file descriptors those who play would suffer, too.
+                # Further ones are closed at once: without file descriptors players would suffer, too.
                 ("grpc.max_allowed_incoming_connections", config.max_connections or _connections()),
-                # Whose machine or network is gone says nothing, and would keep its streams for hours.
+                # A client whose machine or network is gone is silent, and would keep its streams for hours.
                 ("grpc.keepalive_time_ms", 60_000),
                 ("grpc.keepalive_timeout_ms", 20_000),
                 # A second server on the same port has to fail, not to share it.
                 ("grpc.so_reuseport", 0),
                 # A connection without a call takes a file descriptor; its client connects again when it has one.
                 ("grpc.max_connection_idle_ms", 5 * 60_000),
-                # Who connects and does not speak HTTP/2, or TLS, is gone soon; by default after two minutes.
+                # A client that speaks neither HTTP/2 nor TLS is gone soon; by default after two minutes.
                 ("grpc.server_handshake_timeout_ms", 10_000),
                 # The default bans polite clients that ask every 10 s whether the connection still lives.
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
@@ -289,7 +289,7 @@ class Server:
         self.taken_over.set()
 
     def _heard(self, news: News) -> None:
-        """Do what follows from what other nodes did."""
+        """React to what other nodes did."""
         if news is News.REVOKED:
             self._revocations.heard()
         elif news is News.GONE:
@@ -387,7 +387,7 @@ class Server:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin all that goes on beside the calls."""
+        """Begin all work beside the calls."""
         self.live_games.context.time.start()
         self.live_games.serve()
         self.data.store.nodes.serve(self.node_address)
@@ -457,7 +457,7 @@ class Server:
 
     @property
     def metrics_address(self) -> str:
-        """Where metrics are, once started; empty without any."""
+        """The address of the metrics, once started; empty without any."""
         return self._exposition.address if self._exposition is not None else ""
 
     async def stop(self, grace_s: float = GRACE_S) -> None:
@@ -478,7 +478,7 @@ class Server:
         await self.workers.stop()
         await self.adjudication.stop()
         await self.events.stop()
-        # New calls are still taken, and told so: as are those who ask for the health.
+        # New calls are still taken, and get this answer: also those that ask for the health.
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())
         self.live_games.drain()

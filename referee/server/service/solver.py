@@ -40,7 +40,7 @@ RLIMIT = 4_000_000_000
 """Most of Z3's work for one question: some ten minutes."""
 SEARCH_S = 600.0
 _MOST_SLACK_S = 0.5
-"""Before a caller's deadline, for the answer to get there."""
+"""The time before a caller's deadline in which the answer gets there."""
 _PROVEN, _OPEN = "proven", "open"
 
 _Response = TypeVar("_Response", bound=Message)
@@ -49,7 +49,7 @@ _log = structlog.get_logger("referee.solver")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much of the solver one question may have."""
+    """The limits of one question to the solver."""
 
     rlimit: int = RLIMIT
     search_s: float = SEARCH_S
@@ -59,7 +59,7 @@ class Bounds:
 
 
 class Disagreement(Exception):
-    """The engine and the solver do not say the same of a move: one of them is wrong, and it has to be found out."""
+    """The engine and the solver disagree on a move: one of them is wrong, and it has to be found out."""
 
 
 class SolverService:
@@ -267,9 +267,9 @@ def _written(question: pb.ProveMoveRequest) -> str:
 
 
 PROOF_S = 60.0
-"""Time for one proof; far more than it takes, as the machine may be busy with what matters more."""
+"""Time for one proof; far more than it takes, as the machine may be busy with more important work."""
 PROOF_RETRY_S = 1.0
-"""Before a worker is asked for again where there was none to be had."""
+"""The time before a worker is asked for again where there was none to be had."""
 
 _proofs_log = structlog.get_logger("referee.proofs")
 

@@ -1,4 +1,4 @@
-"""A worker's answers for SolverService: what the solver does, and ``ProveDecided``, which takes a position as text.
+"""A worker's answers for SolverService: the solver's, and ``ProveDecided``, which takes a position as text.
 
 A position as text is public, versioned and whole; the solver knows no notation, so it is read here. Workers alone
 import this, by its name.

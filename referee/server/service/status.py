@@ -32,7 +32,7 @@ from referee.v1 import status_service_pb2 as pb
 
 PAGE_GAMES, MAX_PAGE_GAMES = 100, 1000
 CALLERS, MAX_CALLERS = 20, 100
-"""In an answer of ``GetCallers``, if it is not said how many; and at most."""
+"""The callers in an answer of ``GetCallers``: the default number, and the most."""
 _AT_ONCE = 64
 _PATIENCE_S = 1.0
 """Time for commits under way, of all games of a page together."""

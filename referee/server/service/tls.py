@@ -42,7 +42,7 @@ class Tls:
 
 
 class Certificates:
-    """What is shown in the next handshake."""
+    """The certificates for the next handshake."""
 
     def __init__(self, tls: Tls) -> None:
         """Raise ``TlsError``."""
@@ -64,12 +64,12 @@ class Certificates:
 
     @property
     def days_left(self) -> float:
-        """In how many days clients will refuse what is shown; below 0: they do."""
+        """The days until clients will refuse the certificate; below 0: they do."""
         return (self.expires - datetime.now(UTC)) / timedelta(days=1)
 
     @property
     def of_clients(self) -> bool:
-        """Whether clients have to show one, too."""
+        """True if clients have to show a certificate, too."""
         return self._tls.client_ca is not None
 
     def _fetch(self) -> grpc.ServerCertificateConfiguration | None:
@@ -85,7 +85,7 @@ class Certificates:
         key = _key(tls.key, certificates[0], tls.certificate)
         trusted = _certificates(tls.client_ca)[0] if tls.client_ca is not None else None
         self.expires = min(found.not_valid_after_utc for found in certificates)
-        """When the first certificate of what is shown expires."""
+        """The time when the first of the certificates expires."""
         self.name = _name(certificates[0])
         """A name, or an address, that the referee's own certificate is for; empty if it has none."""
         return grpc.ssl_server_certificate_configuration([(key, chain)], root_certificates=trusted)
@@ -138,24 +138,24 @@ def _bytes(path: Path) -> bytes:
 
 
 NODE_NAME = "node.tile-referee.internal"
-"""Of every node's certificate: who has one is a node, and which one is known by its address."""
+"""The name in every node's certificate: its holder is a node, and the address tells which one."""
 NODE_SECRET_BYTES = 48
 """16 more than the order has: so no key is likelier than another (FIPS 186-4, B.4.1)."""
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-"""Of P-256 (FIPS 186-4, D.1.2.3)."""
+"""The order of P-256 (FIPS 186-4, D.1.2.3)."""
 _ENDS = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
 """No well-defined end (RFC 5280, 4.1.2.5): the secret decides who is in."""
 
 
 class NodeCredentials:
-    """Those of one node, for as long as it runs: made with a secret that all nodes of one club have in common.
+    """The credentials of one running node, made with a secret that all nodes of one club have in common.
 
     The secret is derived from the key that seals decks in their database, which all of them have and no other program
     may have. So there are no files to hand out, to renew or to lose, and a new secret shuts out those with the old one.
     """
 
     def __init__(self, secret: bytes) -> None:
-        """``secret``: ``SECRET_BYTES`` that all nodes have, and nobody else."""
+        """``secret``: ``SECRET_BYTES`` that all nodes have, and only they."""
         authority = derive_private_key(int.from_bytes(secret, "big") % (_ORDER - 1) + 1, SECP256R1())
         issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nodes of a tile referee")])
         ca = x509.BasicConstraints(ca=True, path_length=0)

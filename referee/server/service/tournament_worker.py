@@ -30,7 +30,7 @@ def question(position: event_pb2.EventPosition, round_: int = 0) -> bytes:
 
 
 def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
-    """One. Raise ``BadQuestion`` with what is awaited, if nothing can be paired."""
+    """Yield the one answer. Raise ``BadQuestion`` with the awaited act, if nothing can be paired."""
     state = wire.state_of(event_pb2.EventPosition.FromString(data[4:]))
     if method == "GetStandings":
         yield _standings(state, int.from_bytes(data[:4], "big")).SerializeToString()

@@ -37,9 +37,9 @@ from referee.v1 import event_service_pb2 as pb
 MODULE: Final = "referee.server.service.tournament_worker"
 MEMORY_MIB: Final = 512
 ANSWER_S: Final = 20.0
-"""For a worker to be free and to answer, whoever waits for it."""
+"""The time for a worker to be free and to answer, for any caller."""
 PAIRED_S_OF_LISTED: Final = 8
-"""A pairing costs about as much as so many standings."""
+"""The cost of a pairing in standings, about."""
 MOST_LISTED: Final = 100
 _KEPT: Final = 64
 """Events, and answers about them, that are kept."""
@@ -71,7 +71,7 @@ class EventService:
         self._shown: OrderedDict[bytes, pb.GetEventResponse] = OrderedDict()
         """Events that are not over, as they were when they were last asked for."""
         self._answers: OrderedDict[tuple[str, bytes, int], asyncio.Task[bytes]] = OrderedDict()
-        """Of workers, by method, head and round: those that are there, and those that are made."""
+        """Workers' answers, by method, head and round: the ready ones, and those in the making."""
 
     async def CreateEvent(self, request: pb.CreateEventRequest, caller: Caller) -> pb.CreateEventResponse:
         game, prepared = await self._live_games.create_event(request)
@@ -97,7 +97,7 @@ class EventService:
 
     async def _summary(self, game: game_pb2.Game) -> pb.EventSummary:
         game_id = bytes.fromhex(game.id)
-        game.ClearField("event_id")  # it is of no event; of one that cannot be read the list has told so
+        game.ClearField("event_id")  # it is of no event; if it cannot be read, the list has reported that
         summary = pb.EventSummary(game=game, event_id=event_id(game_id))
         if game.rules_id:  # it can be read
             for row in await self._live_games.context.store.entries(game_id, 0, 1):
@@ -171,7 +171,7 @@ class EventService:
             pairs = method == "ProposePairing"
             payer.charge(Work.LIST, _size_of(found) * (PAIRED_S_OF_LISTED if pairs else 1))
             task = asyncio.create_task(self._ask(method, question(found.position, round_), payer))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits for it
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps no caller waits for it
             self._answers[key] = task
             if len(self._answers) > _KEPT:
                 self._answers.popitem(last=False)
@@ -214,7 +214,7 @@ def _size_of(found: pb.GetEventResponse) -> int:
 
 
 _NUMBER_BYTES = 8
-"""Of an id, of which the number is all but the last bit."""
+"""The bytes of an id whose bits, all but the last, are the number."""
 
 
 async def event_of(live_games: LiveGames, number: int) -> bytes | None:

@@ -1,4 +1,4 @@
-"""Streams that show how games go on: a snapshot or what was missed, then every commit, a sign of life, an end."""
+"""Streams that show games: a snapshot or the missed entries, then every commit, a sign of life, an end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from referee.v1 import game_service_pb2 as pb
 MOST_PLAYING = 4
 """Streams of one caller that play the same seat of one game."""
 ONE_OF, STRANGERS_ONE_OF = 10, 2
-"""Of the places for watchers, one caller may take one in ten, and all without a token one in two."""
+"""The shares of the places for watchers: one caller may take one in ten, and all without a token one in two."""
 
 Sender = Callable[[bytes], Awaitable[None]]
 
@@ -40,9 +40,8 @@ REASONS = {
 
 
 class Places:
-    """A limited number of places for watchers. Everybody may watch, so no caller may take all of them, nor may all
-    together who show no token: whoever watches for others, such as a gateway, shows one.
-    """
+    """A limited number of places for watchers. Watching is open to all, so neither one caller may take all places,
+    nor all callers without a token together: one who watches for others, such as a gateway, shows a token."""
 
     def __init__(self, most: int, what: Phrase) -> None:
         """``what``: the limit's name."""
@@ -85,7 +84,7 @@ class WatchLimits:
         self._most_of_game = most_of_game
         self._of_game: dict[bytes, Places] = {}
         self._playing: dict[tuple[object, ...], list[Watcher]] = {}
-        """Those that play, the oldest first."""
+        """The streams that play, the oldest first."""
 
     @contextmanager
     def place(self, game_id: bytes, caller: Caller) -> Iterator[None]:
@@ -102,7 +101,7 @@ class WatchLimits:
     def seat(self, watcher: Watcher, *who: object) -> Iterator[None]:
         """Seat a stream that plays; ``who`` has few of them: the oldest makes room.
 
-        It may be one whose connection was cut, which nobody can know yet: who comes back must get in at once.
+        The oldest may have lost its connection unnoticed: a player who comes back must get in at once.
         """
         playing = self._playing.setdefault(who, [])
         if len(playing) >= MOST_PLAYING:
@@ -198,7 +197,7 @@ def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
 
 
 async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
-    """Send what comes first, and have the watcher fed with what follows; return the seq so far."""
+    """Send the first message, and let the watcher have what follows; return the seq so far."""
     live_games.check_streams()
     if after_seq is None:
         record = await game.record()

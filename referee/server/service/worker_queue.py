@@ -1,8 +1,8 @@
-"""Questions to workers, such as the solver's: how many one caller may have, whose turn it is, and what became of them.
+"""Questions to workers, such as the solver's: the limit of one caller, the order, and the outcomes.
 
-Nobody waits for it who plays: workers are few, questions take long, and what comes first is not what matters more. So
-whose questions have fewest workers is next; callers who have equally many take turns. If there is more than one worker,
-searches leave one to the others, and so does everybody who has one: the last that is free is for who has none.
+Players never wait for it: workers are few, questions take long, and the first to come is not the most important one. So
+the caller with fewest workers is next; callers who have equally many take turns. If there is more than one worker,
+searches leave one to the others, and so do all callers with a worker: the last free one is for a caller without.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class WorkerQueue:
     """All questions of one referee."""
 
     def __init__(self, workers: int, of: str | Phrase = _SOLVER) -> None:
-        """``workers``: how many may work at one time. ``of``: whose they are, as callers are told."""
+        """``workers``: how many may work at one time. ``of``: their owner's name in messages to callers."""
         self.workers = workers
         self._of = of
         self._waiting: list[_Question] = []
         self._admitted = 0
         self._had_turn: WeakKeyDictionary[Account, int] = WeakKeyDictionary()
-        """By caller: the number of the newest question that got a worker."""
+        """The number of the newest question that got a worker, by caller."""
         self._at_work: set[_Question] = set()
         self._is_closed = False
         self.settled: Counter[tuple[str, str]] = Counter()
-        """By method and what became of the question."""
+        """The number of questions by method and outcome."""
         self.seconds: dict[str, Distribution] = {}
-        """By method: from the question to the last answer, or to there being none."""
+        """The time from the question to the last answer, or to the lack of one, by method."""
 
     @property
     def waiting(self) -> int:
@@ -101,13 +101,13 @@ class WorkerQueue:
             question.turn.set_result(None)
 
     def _next(self) -> _Question | None:
-        """Return the next question, of who has fewest workers; of several such, of whose last turn is longest ago.
+        """Return the next question: of the caller with fewest workers, then of the one whose last turn is longest ago.
 
-        None if the next worker is for nobody.
+        None if no waiting question may have the next worker.
         """
         searches = sum(question.is_search for question in self._at_work)
         may_search = searches < max(1, self.workers - 1)
-        # Whose time is over, or who has left, is still in the list until it has had its turn on the event loop.
+        # A question that is out of time, or left, stays in the list until it has had its turn on the event loop.
         waiting = [question for question in self._waiting if not question.turn.done()]
         may_be_next = [question for question in waiting if may_search or not question.is_search]
         had = Counter(question.account for question in self._at_work)

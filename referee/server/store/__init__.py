@@ -1,1 +1,2 @@
-"""Where entries live. ``store``, ``marks`` and ``nodes`` say what a store promises; SQLite and PostgreSQL keep it."""
+"""The storage of entries. ``store``, ``marks`` and ``nodes`` say what a store promises; SQLite and PostgreSQL keep
+it."""

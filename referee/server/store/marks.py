@@ -1,11 +1,11 @@
-"""High-water marks: of every game the newest head that was let out, kept apart from the games themselves.
+"""High-water marks: for every game the newest head that was let out, kept apart from the games themselves.
 
-A database can go back: to a backup, to a snapshot of its disk. What was signed cannot. A mark is raised when a commit
-is durable and before anybody is told of it, so it is ahead of the database only if the database went back; then
-nothing is signed that contradicts it.
+A database can go back: to a backup, to a snapshot of its disk. Signatures cannot. A mark is raised when a commit is
+durable and before callers learn of it, so it is ahead of the database only if the database went back; then nothing is
+signed that contradicts it.
 
 If the marks are lost as well, the games that were open are in doubt: each may lack entries that were signed. The new
-marks say so until the organiser has decided how the game goes on.
+marks say so until the organiser has decided how the game continues.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The newest head of a game that anybody may have."""
+    """The newest head of a game that may be known outside."""
 
     size: int
     """Entries that the head covers."""
@@ -84,7 +84,7 @@ class Marks(Protocol):
         """End the doubt about a game, if there is one. Durable when this returns."""
 
     def hold(self, game_id: bytes, mark: Mark) -> None:
-        """Keep the mark of a game that goes on in memory, for ``check``."""
+        """Keep the mark of an unfinished game in memory, for ``check``."""
 
     def let_go(self, game_id: bytes) -> None:
         """Drop the mark of a game in which nothing can follow from memory; it stays kept."""

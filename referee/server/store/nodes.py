@@ -1,4 +1,4 @@
-"""Who goes on with a game, where several referees share a database: its owner, one of the nodes. Knows no database."""
+"""The owners of games, where several referees share a database: each game belongs to one node. Knows no database."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from enum import Enum, auto
 from typing import NamedTuple, Protocol
 
 CUT_OFF_S = 10.0
-"""Silence after which a node takes its games for others', who may have had them since the lease ran out. Longer than
-that: while the database is away from all nodes, such as at a failover, nobody has them.
-"""
+"""Silence after which a node takes its games for others', who may have had them since the lease ran out. It is
+longer than the lease: while all nodes lack the database, such as at a failover, no other node has them."""
 
 
 class Node(NamedTuple):
     """A referee that runs on the database, from its start to its end; who starts again is another node."""
 
     id: int
-    """Of each start; a later one has a higher number."""
+    """The number of a start; a later one has a higher number."""
     name: str
     """Its machine and process, for people."""
     address: str
-    """Where the other nodes reach it, as it gave it to ``serve``; empty: it serves nobody yet."""
+    """The address for the other nodes, as it gave it to ``serve``; empty: it does not serve yet."""
     draining: bool = False
-    """It hands its games over, and takes no more."""
+    """True if it hands its games over, and takes no more."""
 
     @property
     def words(self) -> str:
@@ -35,28 +34,29 @@ class Own(NamedTuple):
 
     game_id: bytes
     alive_ms: int | None
-    """Until when somebody could act, before it became this node's; None: this node opened it."""
+    """The last time at which seats could act, before it became this node's; None: this node opened it."""
 
 
 class Shown(NamedTuple):
-    """How a game of this node's own stands."""
+    """The state of a game of this node's own."""
 
     game_id: bytes
     listed: bytes
-    """As lists show it."""
+    """The game as lists show it."""
     last_ms: int
-    """Of its last entry; this and the next in milliseconds since 1970."""
+    """The time of its last entry; this and the next in milliseconds since 1970."""
     due_ms: int | None
-    """When something is due if nobody acts before."""
+    """The time when something is due if no act comes before."""
 
 
 class Health(NamedTuple):
-    """What an operator of several nodes watches."""
+    """The health that an operator of several nodes watches."""
 
     silent_s: float
-    """Since this node last noted in the database that it lives; after the lease the others take its games."""
+    """The seconds since this node last noted in the database that it lives; after the lease the others take its
+    games."""
     reconnections: int
-    """So many times its connection was given up, and what was under way had an unknown outcome."""
+    """The number of times that its connection was given up, and its work under way had an unknown outcome."""
 
     @property
     def is_cut_off(self) -> bool:
@@ -65,12 +65,12 @@ class Health(NamedTuple):
 
 
 class News(Enum):
-    """What a node has to know of what others did."""
+    """News of other nodes that a node has to know."""
 
     GIVEN = auto()
     """Games of other nodes have become its own: ``Nodes.own`` has them."""
     DRAIN = auto()
-    """It is to hand its games over."""
+    """The node is to hand its games over."""
     REVOKED = auto()
     """Tokens that were good may be so no more."""
     GONE = auto()
@@ -78,11 +78,10 @@ class News(Enum):
 
 
 class Nodes(Protocol):
-    """The nodes, and which of them goes on with a game that is not over: it alone writes there and plays its clocks.
+    """The nodes, and the owner of each game that is not over: it alone writes there and plays its clocks.
 
-    Whose a game is changes only by the will of its owner, or when that is dead. Of a game that is over no node is the
-    owner: any can show it. All methods are called on the event loop; those that ask the database raise
-    ``StoreFailed``.
+    The owner changes only by its own will, or when it is dead. A game that is over has no owner: any node can show it.
+    All methods are called on the event loop; those that ask the database raise ``StoreFailed``.
     """
 
     @property
@@ -102,40 +101,41 @@ class Nodes(Protocol):
         """Return how this node is among the others; None: it is the only one."""
 
     async def elsewhere(self, game_id: bytes) -> Node | None:
-        """Return the other node that goes on with this game; None: this one does, or the game is over or not there.
+        """Return the other node that has this game; None: this one has it, or the game is over or not there.
 
-        What is found out is kept as long as that node lives, until ``forget``.
+        The answer is kept as long as that node lives, until ``forget``.
         """
 
     async def owners(self, game_ids: Sequence[bytes]) -> dict[bytes, Node]:
-        """Return by id who goes on with those of these games that are not over, where several nodes can."""
+        """Return by id the owners of those of these games that are not over, where several nodes can be."""
 
     def forget(self, game_id: bytes) -> None:
-        """Have ``elsewhere`` find out again: that node said that the game is not its own."""
+        """Forget the answer of ``elsewhere``: that node said that the game is not its own."""
 
     def serve(self, address: str) -> None:
         """Tell the others where this node is reached, and have it given games of nodes that die from now on."""
 
     def decline(self) -> None:
-        """Have this node, which is stopping, given no more games. It keeps its own until it ends."""
+        """Take no more games, as this node is stopping. It keeps its own until it ends."""
 
     def when(self, told: Callable[[News], None]) -> None:
-        """Have this called, on the event loop, with what there is to know."""
+        """Call this for all news, on the event loop."""
 
     async def own(self) -> list[Own]:
-        """Return this node's games: what is due soonest first, then those with the newest entries."""
+        """Return this node's games: those that are due soonest first, then those with the newest entries."""
 
     async def alive_ms(self, game_id: bytes) -> int | None:
-        """Return until when somebody could act in the game, before it became this node's; None: always."""
+        """Return the last time at which seats could act in the game, before it became this node's; None: always."""
 
     async def hand_over(self, game_id: bytes, to: Node) -> None:
-        """Give a game of this node's, of which nothing is under way, to another node. It alone goes on from then."""
+        """Give a game of this node's, with nothing under way, to another node. It alone continues the game from
+        then."""
 
     async def show(self, games: Sequence[Shown]) -> None:
-        """Have the other nodes show these games of this node's so."""
+        """Let the other nodes show these games of this node's in this state."""
 
     async def shown(self, game_ids: Sequence[bytes]) -> dict[bytes, bytes | None]:
-        """Return by id how lists show those of these games with which other nodes go on; None: it is not known yet."""
+        """Return by id how lists show those of these games that other nodes have; None: it is not known yet."""
 
 
 class Alone:
@@ -156,13 +156,13 @@ class Alone:
         """Nothing is kept."""
 
     def serve(self, _: str) -> None:
-        """Nobody has to know."""
+        """Do nothing: no node needs the address."""
 
     def decline(self) -> None:
-        """Nobody gives any."""
+        """Do nothing: no node gives games."""
 
     def when(self, _: Callable[[News], None]) -> None:
-        """There is no news."""
+        """Do nothing: there is no news."""
 
     async def own(self) -> list[Own]:
         return []
@@ -171,10 +171,10 @@ class Alone:
         return None
 
     async def hand_over(self, _: bytes, to: Node) -> None:
-        """There is nobody."""
+        """Do nothing: there is no other node."""
 
     async def show(self, _: Sequence[Shown]) -> None:
-        """Nobody looks."""
+        """Do nothing: no node looks."""
 
     async def shown(self, _: Sequence[bytes]) -> dict[bytes, bytes | None]:
         return {}

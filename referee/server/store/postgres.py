@@ -1,10 +1,10 @@
 """The store in PostgreSQL: one statement for every batch, which finds its referee alive or writes nothing.
 
-Of a batch nothing is let out unless the server said, without a warning, that it is done. Whatever else happens, the
-outcome is unknown: the connection is given up, and with the next one something is written before anything is read.
-That waits until the old one can write no more, and, being a commit of its own, until a standby has whatever is read
-afterwards. One referee writes, unless the database is a cluster's, which ``organiser`` says: then several do, each the
-games that it owns.
+Nothing of a batch is let out unless the server said, without a warning, that it is done. Otherwise the outcome is
+unknown: the connection is given up, and with the next one something is written before anything is read. That waits
+until the old one can write no more, and, being a commit of its own, until a standby has whatever is read afterwards.
+One referee writes, unless the database is a cluster's, which ``organiser`` says: then several do, each the games that
+it owns.
 """
 
 from __future__ import annotations
@@ -97,25 +97,25 @@ class PostgresStore(SqlStore):
         self._url, self._busy_s, self._lease_s = url, busy_s, lease_s
         self._alone, self._connect_s = alone, connect_s(url)
         self._lock = threading.Lock()
-        """Of the connection that writes: batches, changes beside them and signs of life take it in turn."""
+        """The lock of the connection that writes: batches, changes beside them and signs of life take it in turn."""
         self._write_side: PostgresSession | None = None
-        """None: it was given up, as what was last asked of it has an unknown outcome."""
+        """The connection that writes; None: it was given up, as its last request has an unknown outcome."""
         self._read_side: PostgresSession | None = None
         self._referee = secrets.token_bytes(16)
         self._read_of = self._given_up = 0
-        """How many connections that write were given up, now and when the one that reads was made: what is read must be
-        no older than what was written, and another server may write by now."""
+        """The numbers of connections that write which were given up, when the one that reads was made and now. Reads
+        must be no older than what was written, and another server may write by now."""
         self._node: int | None = None
         """The number of this referee among the nodes."""
         self._looker: Looker | None = None
-        """What this referee can have seen of the others; None: it has not begun."""
+        """The limits of what this referee can have seen of the others; None: it has not begun."""
         self._beat_s, self._orphans_s = monotonic(), 0.0
-        """When it last gave a sign of life, and last asked for games of nobody."""
+        """The times of its last sign of life, and of its last look for games without a node."""
         self._mark_path = cluster_mark or marks.with_name(CLUSTER_MARK_FILE)
         self._mark: ClusterMark | None = None
         self._database_id = self._doubted = b""
         self.went_back = ""
-        """In a cluster, for a referee that is ``alone``: in what way the database went back; empty: it did not."""
+        """In a cluster, for a referee that is ``alone``: the way in which the database went back; empty: it did not."""
         self._closing, self._beats_now = threading.Event(), threading.Event()
         with postgres_errors(url):
             session = self._connected(
@@ -153,7 +153,7 @@ class PostgresStore(SqlStore):
             raise WentBack(f"{self._url}: {what}, so nothing is signed; see referee recover --accept-rollback")
 
     def _check_held(self, session: PostgresSession) -> None:
-        """Raise ``WentBack`` if another server is asked now, which lacks entries of games that go on here.
+        """Raise ``WentBack`` if another server answers now, which lacks entries of games in play here.
 
         It was promoted, and was behind. Where several referees run, another one takes these games over, whose marks may
         not know that: so they are in doubt.
@@ -169,12 +169,12 @@ class PostgresStore(SqlStore):
         raise WentBack(f"{self._url}: another server, which was behind: {what}; start again, and see referee recover")
 
     def _open_marks_of_node(self, session: PostgresSession, path: Path, busy_s: float) -> SqliteMarks:
-        """Open those of one node of several, which begin with what the database has; the database knows all of them."""
+        """Open the marks of one node of several; new ones come from the database, which knows all of them."""
 
         def save(beside: Path) -> None:
             save_marks(session, beside)
             with closing(SqliteMarks(beside)) as made:
-                # Before the file is there: a start that fails in between must not leave marks that nobody knows.
+                # Before the file is there: a start that fails in between must not leave unknown marks.
                 keep_fact(session, f"marks {made.id.hex()}", b"")
             session.heed()
 
@@ -189,7 +189,7 @@ class PostgresStore(SqlStore):
         return marks
 
     def _check(self, session: PostgresSession, verifier: str, *, alone: bool) -> None:
-        """Check what makes this referee unfit for the database, before anybody is waited for or taken over from."""
+        """Check the referee's fitness for the database, before waiting for others or taking over from them."""
         kept = fact(session, "verifier")
         if kept is not None and kept.decode() != verifier:
             what = f"its games are signed by {kept.decode()}, not by {verifier}"
@@ -290,7 +290,7 @@ class PostgresStore(SqlStore):
                 raise
 
     def _heed(self, session: PostgresSession) -> None:
-        """Raise ``StoreFailed`` unless what was committed is done: nobody may be told of anything before."""
+        """Raise ``StoreFailed`` unless the commit is done: callers may not learn of it before."""
         session.heed()
         if self._require_standby:
             await_standby(session, self._url)
@@ -332,7 +332,7 @@ class PostgresStore(SqlStore):
             return self._note_alive(session)
 
     def _remember(self, beats: int) -> None:
-        """Remember the sign of life, which is durable. A disk that takes nothing is told of by who looks at disks."""
+        """Remember the sign of life, which is durable. The watch over disks reports a disk that takes nothing."""
         if self.nodes.shares:
             self._mark = ClusterMark(self._database_id, self._referee, beats, self._doubted)
             with suppress(OSError):
@@ -346,7 +346,7 @@ class PostgresStore(SqlStore):
         if beat is None:
             raise self._taken_over()
         if not self._is_fresh and self._looker is not None:
-            # Whatever kept this referee from it, such as the database, may have kept the others.
+            # The cause of its silence, such as the database, may have kept the others silent, too.
             self._looker = self._looker._replace(since=nodes.now(session))
         self._beat_s = monotonic()
         if shared is not None:
@@ -364,7 +364,7 @@ class PostgresStore(SqlStore):
         return max(super().stuck_s, late_s if late_s > nodes.BEAT_S else 0.0)
 
     def beat_now(self) -> None:
-        """Have a sign of life given at once."""
+        """Give a sign of life at once."""
         self._beats_now.set()
 
     def _beat_on(self) -> None:
@@ -394,8 +394,8 @@ class PostgresStore(SqlStore):
     def _look(self) -> None:
         """See who lives; bury the dead, and share their games."""
         shared, looker = self.nodes, self._looker
-        assert isinstance(shared, PostgresNodes)  # noqa: S101 - otherwise nobody looks
-        assert looker is not None  # noqa: S101 - it is connected before anybody looks
+        assert isinstance(shared, PostgresNodes)  # noqa: S101 - only a cluster looks
+        assert looker is not None  # noqa: S101 - it is connected before it looks
         living, revoked = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
         shared.seen(living, revoked)
         is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
@@ -423,7 +423,8 @@ class PostgresStore(SqlStore):
             session.close()
 
     def _bury(self, session: PostgresSession, node: int) -> list[Moved]:
-        """Look again, in turn: whoever waited for that has seen nobody meanwhile, and gives a sign of life first."""
+        """Look again, in turn: a node that waited for that has seen no others meanwhile, and gives a sign of life
+        first."""
         return nodes.look(session, node, self._looker) if self._is_fresh and self._looker is not None else []
 
     async def close(self) -> None:
@@ -449,7 +450,7 @@ class PostgresStore(SqlStore):
                 self._write_side = None
 
     def _end(self, session: PostgresSession) -> None:
-        """Have others go on at once; if that fails, they do when they miss this node's session."""
+        """Have others continue at once; if that fails, they do when they miss this node's session."""
         if self._node is not None:
             with suppress(psycopg.Error):
                 _log_moved(nodes.end(session, self._node, plays=not self._alone), by_its_owner=True)
@@ -460,7 +461,7 @@ class PostgresStore(SqlStore):
     def found_cluster(self, digest: bytes, alive_ms: int = 0) -> None:
         """Let several referees run here from their next start on, with this token the organiser's. May wait.
 
-        ``alive_ms``: until when somebody could act in games that no node has had; 0: it is not known.
+        ``alive_ms``: the last time at which seats could act in games that no node has had; 0: it is not known.
         """
         self._change(_found, digest, alive_ms, self.marks.doubts)
 
@@ -469,7 +470,7 @@ class PostgresStore(SqlStore):
         return await self._read(query, *arguments)
 
     async def change(self, change: Callable[..., _T], *arguments: Any) -> _T:
-        """Do the same in a transaction that is durable when this returns, in turn with what other nodes change."""
+        """Make a change in a transaction that is durable when this returns, in turn with other nodes' changes."""
         return await asyncio.to_thread(self._in_turn, change, *arguments)
 
     async def change_own(self, change: Callable[..., _T], *arguments: Any) -> _T:
@@ -486,7 +487,7 @@ class PostgresStore(SqlStore):
 
     async def doubt_of(self, game_id: bytes) -> int:
         if self.organiser is not None:
-            # Also with what another node found out, and with what was decided while this one ran.
+            # Also with another node's findings, and with decisions made while this one ran.
             if (kept := await self._read(fact, _doubt(game_id))) is not None:
                 self.marks.doubts[game_id] = int(kept)
             else:
@@ -494,18 +495,18 @@ class PostgresStore(SqlStore):
         return self.marks.doubts.get(game_id, 0)
 
     def keep_doubts(self, games: Mapping[bytes, int]) -> None:
-        """Have every node know that these games are in doubt. Raise ``StoreFailed``."""
+        """Note for every node that these games are in doubt. Raise ``StoreFailed``."""
         self._change(_keep_doubts, games)
 
     def end_doubt(self, game_id: bytes) -> None:
-        """Have every node know that this game is not in doubt any more. Raise ``StoreFailed``."""
+        """Note for every node that this game is not in doubt any more. Raise ``StoreFailed``."""
         self._change(_end_doubt, game_id)
 
     def doubt_all(self) -> int:
         """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
 
         It is done once after each going back, however many referees accept it: some games may have been decided since.
-        What this referee's mark knows of earlier times shows whether it was done. Return when, in milliseconds since
+        This referee's mark shows by its record of earlier times whether it was done. Return when, in milliseconds since
         1970, if it was; 0 if it was done now.
         """
         try:
@@ -554,7 +555,7 @@ class PostgresStore(SqlStore):
                 self._read_side = None
                 if not was_there:
                     raise
-            # Whoever ended the connection may be gone: a read that is asked twice does no harm.
+            # The server that ended the connection may be gone: to repeat a read does no harm.
             return query(self._reader(), *arguments)
 
     def _reader(self) -> PostgresSession:
@@ -575,11 +576,11 @@ class PostgresStore(SqlStore):
 
 
 _WATCH_S = 1.0
-"""How often it is asked who follows the database."""
+"""The interval of questions about the servers that follow the database."""
 
 
 class _SharedMarks(SqliteMarks):
-    """Those of one node. That a game is in doubt holds for all of them, so the database knows it."""
+    """The marks of one node. A doubt about a game holds for all of them, so the database knows it."""
 
     def __init__(self, store: PostgresStore, path: Path, busy_s: float) -> None:
         super().__init__(path, busy_s=busy_s)
@@ -625,7 +626,7 @@ def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
 
 
 def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
-    """Have the operator find in one log, that of the node that did it, whose a game was and whose it is."""
+    """Log the former and the new owners of games, in the log of the node that moved them."""
     for each in moved:
         place = {"game": each.game_id.hex(), "from_node": each.former.words, "to_node": each.owner.words}
         if by_its_owner:
@@ -635,7 +636,7 @@ def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
 
 
 def _note(error: Exception) -> None:
-    """Have the operator told of what no store is meant to fail with. In any thread."""
+    """Report an error that no store is meant to fail with to the operator. In any thread."""
     if not isinstance(error, StoreFailed):
         _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
 

@@ -42,14 +42,14 @@ _NODES = f"""SELECT id, name, address, (1000 * extract(epoch FROM clock_timestam
 
 
 class NodeState(NamedTuple):
-    """A node that nobody has marked dead."""
+    """A node that is not marked dead."""
 
     id: int
     name: str
     address: str
     """Empty: it does not serve yet."""
     silent_ms: int
-    """Since its last sign of life."""
+    """The milliseconds since its last sign of life."""
     games: int
     """Its games that are not over."""
     draining: bool
@@ -62,25 +62,25 @@ class Standby(NamedTuple):
 
     name: str
     state: str
-    """As PostgreSQL has it, such as streaming; empty if the role may not see it."""
+    """PostgreSQL's name for its state, such as streaming; empty if the role may not see it."""
     sync: str
-    """Such as sync, quorum or async; likewise."""
+    """PostgreSQL's name, such as sync, quorum or async; empty if the role may not see it."""
 
 
 class ClusterState(NamedTuple):
-    """How the cluster is."""
+    """The state of the cluster."""
 
     verifier: str
-    """Of the key that games are signed with."""
+    """The verifier of the key that games are signed with."""
     is_cluster: bool
     nodes: Sequence[NodeState]
     games_without_node: int
-    """Games that are not over and that no living node goes on with."""
+    """Games that are not over and have no living node."""
     standby_names: str
-    """Whom commits wait for, as the server is told; empty: for nobody."""
+    """The standbys that commits wait for, as the server is set; empty: none."""
     standbys: Sequence[Standby]
     standby_waived: bool
-    """Referees go on without a standby, as the organiser said, until one streams."""
+    """True if the organiser lets referees run without a standby, until one streams."""
 
 
 def state(url: str) -> ClusterState:
@@ -135,9 +135,9 @@ def keep_organiser(session: Session, digest: bytes) -> None:
 
 
 def waive(url: str, path: Path) -> str:
-    """Have referees that require a standby go on without one. Return whom PostgreSQL itself waits for; empty: nobody.
+    """Let referees that require a standby run without one. Return those that PostgreSQL itself waits for; empty: none.
 
-    ``path``: of the mark that a referee of the cluster keeps, beside the marks of its games. Raise ``StoreFailed`` if a
+    ``path``: the mark that a referee of the cluster keeps, beside the marks of its games. Raise ``StoreFailed`` if a
     standby streams, if another server of the address takes writes as well, or if the database lacks something that was
     acknowledged.
     """
@@ -215,7 +215,7 @@ class Asked(Protocol):
 
 
 class PostgresNodes:
-    """As the database has them. ``seen`` and ``beaten`` are called in threads of the store, the rest on the loop."""
+    """The nodes in the database. ``seen`` and ``beaten`` are called in threads of the store, the rest on the loop."""
 
     shares = True
 
@@ -230,7 +230,7 @@ class PostgresNodes:
         self._given = 0
         self._draining = False
         self.declines = False
-        """Whether the next sign of life is to say that it takes no more games."""
+        """True if the next sign of life is to say that it takes no more games."""
         self._revoked: bytes | None = None
         self._reconnections, self._beaten_s = 0, monotonic()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -305,12 +305,12 @@ class PostgresNodes:
         self._store.beat_now()
 
     def decline(self) -> None:
-        self._draining = self.declines = True  # what it says itself is no news
+        self._draining = self.declines = True  # its own statement is no news
         self._store.beat_now()
 
     def when(self, told: Callable[[News], None]) -> None:
         self._loop, self._told = asyncio.get_running_loop(), told
-        if self._draining:  # it was told to before there was anybody to hear it
+        if self._draining:  # the order came before the listener
             self._tell(News.DRAIN)
 
     async def own(self) -> list[Own]:

@@ -1,13 +1,13 @@
-"""Which referees run on a PostgreSQL database, and whose each of its games is.
+"""The referees that run on a PostgreSQL database, and the owners of its games.
 
 A start is a node: a row in ``nodes``, and a lock that the session that writes holds as long as it lives. The node notes
-twice a second that it lives. By the database's clock alone it is decided whether it is dead: when its session is gone,
-or when it has been silent for the lease. Marking it dead waits for a batch under way; its later batches find no row of
-theirs that is not dead, and write nothing. Its games are shared among the others in the same transaction.
+twice a second that it lives. The database's clock alone decides whether it is dead: when its session is gone, or when
+it has been silent for the lease. Marking it dead waits for a batch under way; its later batches find no row of theirs
+that is not dead, and write nothing. Its games are shared among the others in the same transaction.
 
-Of a game that is not over, ``games`` has its owner; ``alive_ms``: until when somebody could act, when it last changed
-hands; and, as its owner notes it now and then, ``last_ms`` of its last entry, ``due_ms`` of what is due if nobody acts,
-and how lists show it. Of a game that is over and waits for certificates the owner makes them.
+For a game that is not over, ``games`` has its owner; ``alive_ms``: until when seats could act, when it last changed
+hands; and, as its owner notes it now and then, ``last_ms`` of its last entry, ``due_ms`` of what is due without an act,
+and how lists show it. For a game that is over and waits for certificates the owner makes them.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from referee.server.store.store import StoreFailed
 BEAT_S = 0.5
 LOOK_S = 0.2
 ORPHANS_S = 1.0
-"""How often a node asks whether there are games of nobody."""
+"""The interval at which a node asks for games without an owner."""
 LEASE_S = 3.0
 GONE_S = 0.75
-"""How long a node without a session is not taken for dead, where several run: who lost its connection is back by then,
-and when the database was away, all have."""
+"""The time after which a node without a session is dead, where several run: by then a node that lost its connection
+is back, and so are all when the database was away."""
 _WAIT_S = 0.05
 _GONE_BY_S = 2.0
 _END_MS = 5_000
 
 IDLE_S = LEASE_S / 2
-"""After so long the server ends the session of a node that hangs within a transaction: what it holds, the turn above
-all, must be free before those who wait for it are taken for dead."""
+"""The time after which the server ends the session of a node that hangs within a transaction: its locks, the turn
+above all, must be free before those who wait for them are taken for dead."""
 
 IN_TURN: Final = "SELECT pg_advisory_xact_lock(7, 0)"
-"""Who starts, ends or buries takes turns: 7 and 0; 7 and a node name the lock of that node."""
+"""Start, end and burial take turns: 7 and 0; 7 and a node name the lock of that node."""
 _PID: Final = """SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND classid = 7 AND objid::bigint = {0}
     AND objsubid = 2 AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 ALIVE_LOCK: Final = _PID.format("id")
@@ -56,9 +56,9 @@ _LIVING: Final = f"""SELECT id, name, referee, address, draining, beat,
 _SEEN: Final = _LIVING.format(f", (SELECT value FROM facts WHERE name = '{REVOKED}')")  # noqa: S608 - of our own
 """All that a look is for: one statement, as there are five a second."""
 ALIVE: Final = "SELECT 1 FROM nodes WHERE id = ? AND NOT dead FOR SHARE"
-"""Finds a row as long as nobody has taken over, and keeps everybody from it until the transaction ends."""
+"""Finds a row that is not taken over, and keeps all others from it until the transaction ends."""
 END = "SELECT pg_terminate_backend(?, ?)"
-"""Ends a session, and waits for that for so many milliseconds."""
+"""Ends a session, and waits for that for this many milliseconds."""
 _SHARE: Final = """UPDATE games SET owner = (?::integer[])[1 + games.number % ?], alive_ms = CASE
     WHEN alive_ms > coalesce(last_ms, 0) THEN alive_ms
     ELSE (SELECT (extract(epoch FROM beat) * 1000)::bigint FROM nodes WHERE nodes.id = owner) END
@@ -77,20 +77,20 @@ _GIVEN: Final = "UPDATE nodes SET given = given + 1 WHERE id = ANY(?::integer[])
 
 
 class Looker(NamedTuple):
-    """What whoever looks for the dead could have seen, by the database's clock."""
+    """The limits of what a look for the dead could have seen, by the database's clock."""
 
     since: datetime
-    """Nobody counts as silent for longer."""
+    """No node counts as silent for longer."""
     connected: datetime
-    """Since when it has its connection, or the server runs: whoever has not been seen since may be connecting still."""
+    """The start of its connection, or of the server: a node that was not seen since may be connecting still."""
     lease_s: float
-    """How long a node must have been silent to be taken for dead, in seconds."""
+    """The silence after which a node is taken for dead, in seconds."""
     back_s: float
-    """The same of one that may be connecting still."""
+    """That silence for a node that may be connecting still."""
 
 
 class Living(NamedTuple):
-    """A node that nobody has marked dead."""
+    """A node that is not marked dead."""
 
     id: int
     name: str
@@ -99,9 +99,9 @@ class Living(NamedTuple):
     draining: bool
     beat: datetime
     silent_s: float
-    """Since its last beat, or since whoever looks can have seen one, in seconds."""
+    """The seconds since its last beat, or since the looker can have seen one."""
     pid: int | None
-    """Of the session that has its lock; None: that is gone."""
+    """The process of the session that has its lock; None: that is gone."""
 
     def may_live(self, looker: Looker) -> bool:
         if self.pid is not None:
@@ -119,18 +119,18 @@ class Moved(NamedTuple):
 
 
 class Beat(NamedTuple):
-    """What a node learns of itself when it notes that it lives."""
+    """The facts about itself that a node learns when it notes that it lives."""
 
     beats: int
-    """So many times it has."""
+    """The number of its signs of life."""
     given: int
-    """So many times games became its own that were others'."""
+    """The number of times that games of others became its own."""
     draining: bool
-    """It is to hand its games over."""
+    """True if it is to hand its games over."""
 
 
 def up_since(session: Session) -> datetime:
-    """Return since when the server has run: who has not been seen for longer had no chance to be."""
+    """Return the time since when the server has run: a node that was not seen since had no chance to be."""
     since: datetime = session.execute("SELECT pg_postmaster_start_time()").fetchone()[0]
     return since
 
@@ -142,7 +142,7 @@ def now(session: Session) -> datetime:
 
 
 def living(session: Session, since: datetime) -> list[Living]:
-    """Return the nodes that are not marked dead. ``since``: nobody counts as silent for longer."""
+    """Return the nodes that are not marked dead. ``since``: none counts as silent for longer."""
     return [Living(*row) for row in session.execute(_LIVING.format(""), (since,))]
 
 
@@ -157,13 +157,13 @@ def begin(
 ) -> tuple[int, list[Moved]]:
     """Begin a node, whose lock the session has, and take the games of the dead; return its number, and what moved.
 
-    ``shares``: others may live. ``plays``: it goes on with games; else it takes none. Raise ``StoreFailed``, also if
-    another one lives that may not; ``psycopg.Error``.
+    ``shares``: others may live. ``plays``: it takes games to play them. Raise ``StoreFailed``, also if another one
+    lives that may not; ``psycopg.Error``.
     """
     session.execute("BEGIN")
     session.execute(IN_TURN)
     dead = (
-        # Who has a session may only have waited for the database, as this one did: that is seen from now on.
+        # A node with a session may only have waited for the database, as this one did: that is seen from now on.
         [each for each in living(session, looker.since) if each.pid is None and not each.may_live(looker)]
         if shares
         else _silent(session, url, referee, looker)
@@ -188,7 +188,7 @@ def begin(
 
 
 def _be_alone(session: Session, url: str, is_alone: bool) -> None:
-    """Have the session be the only one of a referee or command, or one of several, as long as it lasts.
+    """Make the session the only one of a referee or command, or one of several, as long as it lasts.
 
     No referee starts beside a command, which changes the games of all of them. One that ends may leave its session
     behind for a moment. Raise ``StoreFailed``.
@@ -226,7 +226,7 @@ def resume(session: PostgresSession, node: int) -> None:
 
 
 def _own(session: Session, node: int) -> None:
-    """Have games that are opened in this session be the node's: the column's default says so."""
+    """Give games that are opened in this session to the node: the column's default says so."""
     session.execute("SELECT set_config('referee.node', ?, false)", (str(node),))
 
 
@@ -255,7 +255,7 @@ def bury(session: PostgresSession, dead: Sequence[Living]) -> None:
         if each.pid is not None:
             session.execute(END, (each.pid, _END_MS))
     with suppress(StoreFailed):
-        session.heed()  # it warns of a session that has just ended by itself; one that has not is waited for below
+        session.heed()  # it warns of a session that has just ended alone; one that has not is waited for below
     ids = [each.id for each in dead]
     session.execute("UPDATE nodes SET dead = true WHERE id = ANY(?::integer[]) AND NOT dead", (ids,))
 
@@ -282,7 +282,7 @@ def share(session: Session, node: int | None) -> list[Moved]:
 
 
 def _take_all(session: Session, node: int) -> None:
-    """Have all games be the node's, which is alone, and itself knows when it was last there. In a transaction."""
+    """Give all games to the node, which is alone, and itself knows when it was last there. In a transaction."""
     for kept in (_OPEN, _UNPROVED):
         session.execute(f"UPDATE games SET owner = ?, alive_ms = NULL WHERE {kept}", (node,))  # noqa: S608 - of our own
 
@@ -320,7 +320,7 @@ def beat(session: Session, node: int, address: str, *, declines: bool = False) -
 def end(session: Session, node: int, *, plays: bool = True) -> list[Moved]:
     """Note that the node writes no more, by its own will, and share its games among the others; return what moved.
 
-    One that does not play leaves nothing behind: how long games were without a referee is told by those that do.
+    A node that does not play leaves nothing behind: those that do show how long games were without a referee.
     """
     session.execute("BEGIN")
     session.execute(IN_TURN)
@@ -348,7 +348,7 @@ def had_log(session: Session, node: int | None) -> bool:
 
 
 def has_log(session: Session, node: int | None) -> bool:
-    """Return whether this node, which lives, writes the public log: nobody does, or who did so is dead.
+    """Return whether this node, which lives, writes the public log: no node does, or the one that did is dead.
 
     In a transaction, until whose end no other one gets it.
     """
@@ -369,9 +369,9 @@ def has_log(session: Session, node: int | None) -> bool:
 
 
 def owner(session: Session, game_id: bytes) -> tuple[int, str, str] | None:
-    """Return the number, name and address of the node that goes on with the game; None: it is over, or not there.
+    """Return the number, name and address of the node that has the game; None: it is over, or not there.
 
-    A dead one is named as well, until the game has another: the game is nobody else's.
+    A dead one is named as well, until the game has another: no other node has the game.
     """
     query = "SELECT nodes.id, name, address FROM games JOIN nodes ON nodes.id = owner WHERE games.id = ? AND state = ?"
     row: tuple[int, str, str] | None = session.execute(query, (game_id, State.OPEN)).fetchone()
@@ -386,21 +386,21 @@ def owners(session: Session, game_ids: Sequence[bytes]) -> dict[bytes, Node]:
 
 
 def own(session: Session, node: int) -> list[Own]:
-    """Return the node's own games: what is due soonest first, then those with the newest entries."""
+    """Return the node's own games: those that are due soonest first, then those with the newest entries."""
     query = """SELECT id, alive_ms FROM games WHERE owner = ? AND state = ?
         ORDER BY due_ms ASC NULLS LAST, last_ms DESC NULLS LAST, number DESC"""
     return [Own(*row) for row in session.execute(query, (node, State.OPEN))]
 
 
 def alive_ms(session: Session, game_id: bytes) -> int | None:
-    """Return until when somebody could act in the game, before it last changed hands."""
+    """Return the last time at which seats could act in the game, before it last changed hands."""
     row = session.execute("SELECT alive_ms FROM games WHERE id = ?", (game_id,)).fetchone()
     found: int | None = row[0] if row else None
     return found
 
 
 def note_alive_ms(session: Session, alive_ms: int) -> None:
-    """Note until when somebody could act in the games that no node has had. In a transaction."""
+    """Note the last time at which seats could act in the games that no node has had. In a transaction."""
     session.execute("UPDATE games SET alive_ms = ? WHERE state = ? AND owner IS NULL", (alive_ms, State.OPEN))
 
 
@@ -414,7 +414,7 @@ def hand_over(session: Session, node: int, game_id: bytes, to: int) -> None:
 
 
 def show(session: Session, node: int, games: Sequence[Shown]) -> None:
-    """Have the other nodes show the node's games so. In a transaction."""
+    """Let the other nodes show the node's games in this state. In a transaction."""
     session.execute(
         """UPDATE games SET listed = new.listed, last_ms = new.last_ms, due_ms = new.due_ms
         FROM unnest(?::bytea[], ?::bytea[], ?::bigint[], ?::bigint[]) AS new (id, listed, last_ms, due_ms)
@@ -424,7 +424,7 @@ def show(session: Session, node: int, games: Sequence[Shown]) -> None:
 
 
 def shown(session: Session, node: int, game_ids: Sequence[bytes]) -> dict[bytes, bytes | None]:
-    """Return by id how lists show those of these games with which other nodes go on; None: not noted yet."""
+    """Return by id how lists show those of these games that other nodes have; None: not noted yet."""
     query = "SELECT id, listed FROM games WHERE id = ANY(?::bytea[]) AND owner <> ? AND state = ?"
     return dict(session.execute(query, (list(game_ids), node, State.OPEN)).fetchall())
 

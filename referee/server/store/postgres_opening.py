@@ -39,11 +39,11 @@ class ClusterMark(NamedTuple):
     """The last sign of life that was durable."""
 
     database: bytes
-    """Which one: drawn when its tables were made."""
+    """The id of the database: drawn when its tables were made."""
     referee: bytes
-    """Which start, 16 random bytes."""
+    """The id of the start, 16 random bytes."""
     beats: int
-    """How many signs of life there were of this start."""
+    """The number of this start's signs of life."""
     doubted: bytes = NEVER
     """The newest ``Doubting`` of that time; empty: a mark of an earlier program, which did not note it."""
 
@@ -79,13 +79,13 @@ class ClusterMark(NamedTuple):
 
 
 class Doubting(NamedTuple):
-    """When all open games were put in doubt last, and the numbers drawn for that and for each time before.
+    """The time when all open games were put in doubt last, and the numbers drawn for that and for each time before.
 
     A number that a mark knows, and that is not the newest one here, shows that games were put in doubt since.
     """
 
     at_ms: int
-    """By the database's clock, in milliseconds since 1970; 0: never."""
+    """The time by the database's clock, in milliseconds since 1970; 0: never."""
     numbers: Sequence[bytes]
     """The newest first; ``NEVER`` is the last."""
 
@@ -131,7 +131,7 @@ _OF_NODES = (
     "owner integer DEFAULT nullif(current_setting('referee.node', true), '')::integer",
     *("alive_ms bigint", "last_ms bigint", "due_ms bigint", "listed bytea"),
 )
-"""What several nodes need of a game, which ``postgres_nodes`` explains."""
+"""The columns that several nodes need for a game, which ``postgres_nodes`` explains."""
 _NODE = (
     "beats bigint NOT NULL DEFAULT 0",
     "address text NOT NULL DEFAULT ''",
@@ -160,7 +160,7 @@ TABLES = {
         root bytea NOT NULL, leaf bigint UNIQUE, UNIQUE (game, size, root)""",
     "remarks": "game bigint NOT NULL, seq integer NOT NULL, data bytea NOT NULL, PRIMARY KEY (game, seq)",
 }
-"""What there is beside what the database knows of itself; each as it is in SQLite, but for what there is of nodes."""
+"""The tables beside the database's facts about itself; each as in SQLite, except the columns for nodes."""
 _OWN = {
     "facts": "name text PRIMARY KEY, value bytea NOT NULL",
     "nodes": f"""id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, referee bytea NOT NULL,
@@ -182,10 +182,11 @@ def make_tables(
     before: Callable[[], None],
     on_upgrade: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Make the tables unless they are there. ``before`` is called if no referee has games in them; what it raises
-    leaves none. ``on_upgrade`` is called with the version that is brought up to date; what it raises leaves that.
+    """Make the tables unless they are there.
 
-    Raise these, ``StoreFailed`` if they are of a later version, or of an earlier one that is in use; ``psycopg.Error``.
+    ``before`` is called if no referee has games in them; if it raises, there are none. ``on_upgrade`` is called with
+    the version that is brought up to date; if it raises, that version stays. Raise their errors, ``StoreFailed`` if the
+    tables are of a later version, or of an earlier one that is in use; ``psycopg.Error``.
     """
     session.execute("BEGIN")
     session.execute("SELECT pg_advisory_xact_lock(7, 0)")
@@ -223,7 +224,7 @@ def check_version(session: PostgresSession, url: str) -> None:
 
 
 def _check_unused(session: PostgresSession, url: str) -> None:
-    """Raise ``StoreFailed`` if a referee runs: it could not go on with tables that change."""
+    """Raise ``StoreFailed`` if a referee runs: it could not work with tables that change."""
     running = f"SELECT name FROM nodes WHERE NOT dead AND EXISTS ({ALIVE_LOCK})"  # noqa: S608 - of our own
     if (row := session.execute(running).fetchone()) is not None:
         what = f"a referee of an earlier program ({row[0]}) is running on this database"
@@ -244,16 +245,17 @@ def _upgrade(session: PostgresSession, version: int) -> None:
 
 MOST_OFF_MS = 250
 _AGAIN_S, _MOST_AGAIN_S = 0.001, 0.016
-"""Until a standby is asked about first, and at most: every time twice as long."""
+"""The time until a standby is asked about first, and at most: every time twice as long."""
 _AT_STANDBY = """WITH here AS MATERIALIZED (SELECT coalesce(?::text::pg_lsn, pg_current_wal_flush_lsn()) AS lsn)
     SELECT lsn::text, (SELECT max(flush_lsn) >= lsn FROM pg_stat_get_wal_senders()
     WHERE sync_state IN ('sync', 'quorum') AND replay_lsn IS NOT NULL) FROM here"""
-"""Whether a standby that commits wait for has all up to a place in the log, by default what the server has; NULL: there
-is none. The function is what is behind ``pg_stat_replication``, at a third of its cost. What replays nothing is no
-server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name fits."""
+"""Asks whether a standby that commits wait for has all up to a place in the log, by default the server's; NULL:
+there is none. The function is the one behind ``pg_stat_replication``, at a third of its cost. A follower that
+replays nothing is no server but a copier, such as ``pg_basebackup``, for which commits wait as well if its name
+fits."""
 _WAIVED: Final = "standby waived"
-"""Fact that referees go on without a standby, and on what server and timeline: a server that is promoted later requires
-one again, and so does one that has a copy."""
+"""Fact that referees run without a standby, and on what server and timeline: a server that is promoted later
+requires one again, and so does one that has a copy."""
 _HERE: Final = """SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
     (SELECT oid FROM pg_database WHERE datname = current_database()),
     substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))"""
@@ -262,11 +264,11 @@ _STREAMS: Final = """EXISTS (SELECT FROM pg_stat_get_wal_senders()
     AND (flush_lsn >= pg_current_wal_flush_lsn() OR reply_time > clock_timestamp() - interval '5 s'))"""
 """A standby that lost its power is listed for a minute: it says nothing any more, and lacks what was written since."""
 MAY_SEE: Final = "SELECT pg_has_role('pg_read_all_stats', 'USAGE')"
-"""Whether this role sees what standbys have."""
+"""Asks whether this role sees the progress of standbys."""
 _LACKING: Final = """SELECT mark.game FROM unnest(?::bytea[], ?::integer[]) AS mark (game, size) WHERE NOT EXISTS (
     SELECT 1 FROM games JOIN entries ON entries.game = number WHERE id = mark.game AND seq = mark.size - 1)"""
 _ASK_S: Final = 2
-"""For how long a server may keep one waiting who asks what is wrong."""
+"""The longest wait for a server's answer to the question what is wrong."""
 WAY_OUT: Final = "expected a standby; to play on without one see referee cluster waive-standby"
 
 _STANDBYS = """SELECT current_setting('synchronous_standby_names') <> '', pg_has_role('pg_read_all_stats', 'USAGE'),
@@ -277,7 +279,7 @@ _STANDBYS = """SELECT current_setting('synchronous_standby_names') <> '', pg_has
 
 
 def check_clock(session: Session, url: str) -> None:
-    """Raise ``StoreFailed`` if this machine's clock is off the database's: clocks of games go on at another node."""
+    """Raise ``StoreFailed`` if this machine's clock is off the database's: clocks of games can move to another node."""
     before_ms = time() * 1000
     (there_ms,) = session.execute("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8").fetchone()
     off_ms = max(before_ms - there_ms, there_ms - time() * 1000)  # not counting the way there and back
@@ -318,8 +320,8 @@ def await_standby(session: Session, url: str) -> None:
 
     Where that is waived it returns at once if commits wait for none.
 
-    That a commit returned does not show it: the server may have been told to wait for nobody, a moment ago or ever
-    since, or to wait a moment ago, which it does as soon as its checkpointer has read that.
+    A commit's return does not show it. The server may have been told not to wait, a moment ago or ever since. Or it may
+    have been told to wait a moment ago, which it does as soon as its checkpointer has read that.
     """
     here: str | None = None
     pause_s = _AGAIN_S
@@ -346,7 +348,7 @@ def standbys(session: Session) -> Standbys:
 
 
 def standby_names(session: Session) -> str:
-    """Return whom commits wait for, as the server is told; empty: for nobody."""
+    """Return the standbys that commits wait for, as the server is set; empty: none."""
     names: str = session.execute("SELECT current_setting('synchronous_standby_names')").fetchone()[0]
     return names
 
@@ -380,7 +382,7 @@ def streams(session: Session) -> bool:
 
 
 def waive_standby(session: Session) -> None:
-    """Have every referee go on without a standby on this server, until one streams or another server is promoted.
+    """Let every referee run without a standby on this server, until one streams or another server is promoted.
 
     The fact is in this database and nowhere else: a primary that was lost, and comes back, does not have it.
     """

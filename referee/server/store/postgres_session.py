@@ -1,7 +1,7 @@
 """A connection to PostgreSQL, the arrays that statements are given, and the translation of errors.
 
 A commit whose wait for a standby is cancelled is reported as done, with a warning, though the standby may not have it:
-whoever commits calls ``heed`` afterwards, and takes nothing for done before it returns.
+the caller of a commit calls ``heed`` afterwards, and takes nothing for done before it returns.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from referee.server.store.store import StoreDamaged, StoreFailed
 
 
 class _Array(bytes):
-    """An array without NULL, in binary and put together at once: of a list the driver asks every value what it is.
+    """An array without NULL, in binary and put together at once: the driver inspects every value of a list.
 
-    What goes over the wire: dimensions, whether there is a NULL, type of a value, how many, the first index, values,
-    each after its length.
+    The form on the wire: dimensions, whether there is a NULL, type of a value, how many, the first index, values, each
+    after its length.
     """
 
     TYPE: ClassVar[int]
-    """Of the array, as the catalogue numbers it."""
+    """The catalogue's number of the array type."""
     OF: ClassVar[int]
-    """Of a value."""
+    """The catalogue's number of the value type."""
 
     @classmethod
     def _of(cls, count: int, values: bytes) -> Self:
@@ -80,7 +80,7 @@ class _AsItIs(Dumper):
 
 
 def register_arrays(connection: Connection[Any]) -> None:
-    """Have the connection take them."""
+    """Register the arrays with the connection."""
     for array in (Bigints, Integers, Byteas):
         connection.adapters.register_dumper(array, type(f"{array.__name__}Dumper", (_AsItIs,), {"oid": array.TYPE}))
 
@@ -98,7 +98,7 @@ _DEFAULTS = {
 }
 """Unless the address says otherwise."""
 _DURABLE = {"fsync": ("on",), "full_page_writes": ("on",), "synchronous_commit": ("on", "remote_apply")}
-"""What the server must have set for a commit to survive a power cut, and the loss of the primary."""
+"""The server's settings with which a commit survives a power cut, and the loss of the primary."""
 _HARMLESS = ("DEBUG", "LOG", "INFO", "NOTICE")
 
 
@@ -113,13 +113,13 @@ class PostgresSession:
         self._connection = psycopg.connect(make_conninfo(url, **defaults), autocommit=True)
         try:
             self._check_server()
-            # Whoever hangs within a transaction must not keep the next one from taking over.
+            # A session that hangs within a transaction must not keep the next one from taking over.
             self._set("lock_timeout", f"{max(1, round(busy_s * 1000))}ms")
             self.end_when_idle(10)
-            # Nor may a statement that waits for a lock stay in the queue when whoever asked is gone.
+            # Nor may a statement that waits for a lock stay in the queue when its client is gone.
             with suppress(InvalidParameterValue):  # not every system lets the server know
                 self._set("client_connection_check_interval", "1s")
-            # A commit whose wait for the standby was cancelled is told of in a warning, and in nothing else.
+            # Only a warning shows that a commit's wait for the standby was cancelled.
             self._set("client_min_messages", "warning")
         except BaseException:
             self._connection.close()
@@ -140,7 +140,7 @@ class PostgresSession:
                 self._set(name, value)  # as it is now, whatever is reloaded later
 
     def _set(self, name: str, value: str) -> None:
-        """For this session, before what the server, the role and the address say."""
+        """Set a value for this session, which overrides the server, the role and the address."""
         self.execute("SELECT set_config(?, ?, false)", (name, value))
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Found:
@@ -159,7 +159,7 @@ class PostgresSession:
             return cursor.rowcount
 
     def end_when_idle(self, seconds: float) -> None:
-        """Have the server end this session when nothing is asked for so long within a transaction."""
+        """Have the server end this session when nothing is asked for this long within a transaction."""
         self._set("idle_in_transaction_session_timeout", f"{max(1, round(seconds * 1000))}ms")
 
     @property
@@ -172,7 +172,7 @@ class PostgresSession:
         return self._connection.closed
 
     def heed(self) -> None:
-        """Raise ``StoreFailed`` if the server warned since the last call: what it said was done may not be."""
+        """Raise ``StoreFailed`` if the server warned since the last call: a commit that it reported may not be done."""
         if self._warnings:
             warnings, self._warnings = self._warnings, []
             raise StoreFailed(f"{self._url}: {'; '.join(warnings)}")

@@ -22,7 +22,7 @@ _CHECKED = b"tile-referee/v1/seal-check"
 
 
 class Seal:
-    """A key for XChaCha20-Poly1305 with random nonces; what it seals is bound to its game."""
+    """A key for XChaCha20-Poly1305 with random nonces; each sealed secret is bound to its game."""
 
     def __init__(self, key: bytes) -> None:
         """``key``: 32 bytes."""
@@ -75,7 +75,7 @@ class Seal:
             raise StoreDamaged("its sealed secret cannot be opened") from error
 
     def derived(self, purpose: bytes, size: int) -> bytes:
-        """Return another secret, for this purpose alone, which whoever has the same key has as well (RFC 5869)."""
+        """Return another secret, for this purpose alone; every holder of the same key gets the same one (RFC 5869)."""
         return HKDF(SHA256(), length=size, salt=None, info=purpose).derive(self._key)
 
     def token(self) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Found(Protocol):
-    """What a statement found or changed."""
+    """The rows that a statement found or changed."""
 
     @property
     def rowcount(self) -> int:
@@ -34,12 +34,12 @@ class Session(Protocol):
 
 
 class State(IntEnum):
-    """How far a game is, as far as the store has to know."""
+    """The state of a game, as far as the store has to know."""
 
     OPEN = 0
     OVER = 1
     GIVEN_UP = 2
-    """Kept, but in no list: for everybody who asks there is no such game."""
+    """The game is kept, but in no list: callers find no such game."""
 
 
 def signed(number: int | None) -> int | None:

@@ -1,4 +1,4 @@
-"""What the stores on databases have in common: what they keep and how it is found; not how it becomes durable.
+"""The common part of stores on databases: what they keep and how it is found; not how it becomes durable.
 
 Two files belong to each, wherever the database is: the marks, and the key that secrets are sealed with.
 """
@@ -51,7 +51,7 @@ class SqlStore(ABC):
     _BEGIN: ClassVar[str]
     """Begins a transaction that writes."""
     alive_ms = 0
-    """When a referee last noted in the database that it lives, before this one, by this machine's clock; in
+    """The time when an earlier referee last noted in the database that it lives, by this machine's clock; in
     milliseconds since 1970. 0: it has not, or is not asked to."""
     marks: SqliteMarks
     nodes: Nodes
@@ -65,7 +65,7 @@ class SqlStore(ABC):
         self._name = name
         self._loop: asyncio.AbstractEventLoop | None = None
         self._told: Callable[[TakenOver], None] | None = None
-        """Whom to tell on the loop that another store has taken over; None: nobody, or it was told."""
+        """The function to call on the loop when another store has taken over; None: there is none, or it was called."""
         self._numbers: dict[bytes, int] = {}
         """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
         self._writer = GroupWriter(self._write)
@@ -131,7 +131,7 @@ class SqlStore(ABC):
         else:
             seal = Seal.make(path)
         if renew and token is not None:
-            # What the old key sealed stays as it is, and cannot be opened.
+            # Secrets that the old key sealed stay as they are, and cannot be opened.
             keep_fact(session, "seal", seal.token())
         elif token is None or not seal.is_key_of(token):
             self._seal_with(session, seal)
@@ -174,12 +174,12 @@ class SqlStore(ABC):
         self._loop, self._told = asyncio.get_running_loop(), told
 
     def _taken_over(self) -> TakenOver:
-        """Return the error for this, and tell whoever has to know. In any thread."""
+        """Return the error for this, and notify the listener. In any thread."""
         what = "another referee was started on this database; this one writes no more"
         return self._ended(TakenOver(f"{self._name}: {what}"))
 
     def _ended(self, error: TakenOver) -> TakenOver:
-        """Tell whoever has to know that nothing is written any more; return the error. In any thread."""
+        """Notify the listener that nothing is written any more; return the error. In any thread."""
         told, self._told = self._told, None
         if told is not None and self._loop is not None:
             with suppress(RuntimeError):  # it has stopped in the meantime
@@ -216,8 +216,8 @@ class SqlStore(ABC):
     def _write(self, changes: Sequence[Change]) -> None:
         """Make the changes durable, and raise their marks. In the writer's thread.
 
-        Raise ``StoreFailed``. If it is the marks that cannot be raised, the changes are durable all the same: nobody
-        may learn of them before the marks are raised.
+        Raise ``StoreFailed``. If only the marks cannot be raised, the changes are durable all the same: callers may not
+        learn of them before the marks are raised.
         """
         numbers: dict[bytes, int] = {}
         values: list[Any] = []
@@ -375,7 +375,7 @@ def fact(session: Session, name: str) -> Any:
 
 
 def keep_fact(session: Session, name: str, value: Any) -> None:
-    """Have the database know this of itself."""
+    """Keep a fact about the database in it."""
     kept = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     session.execute(kept, (name, value))
 
@@ -394,7 +394,7 @@ def check_new(database: str, marks: Path, busy_s: float) -> None:
 
 
 def add_marks(marks: Marks, path: Path) -> int:
-    """Raise the marks to what those in another file know; return of how many games that is newer.
+    """Raise the marks to those in another file; return for how many games that is newer.
 
     Raise ``StoreFailed``, also for a head that contradicts one of ours: two histories were signed.
     """
@@ -414,7 +414,7 @@ def add_marks(marks: Marks, path: Path) -> int:
 
 
 def save_marks(session: Session, path: Path, copied_ms: int | None = None) -> None:
-    """Make marks of what the database has: that it went back before this cannot be noticed any more.
+    """Make marks from the database: that it went back before this cannot be noticed any more.
 
     So with ``copied_ms`` every game that is not over is put in doubt. It is the time of the copy that the database was
     restored from, in milliseconds since 1970; 0 if that is not known: then it is the time of the game's last entry.

@@ -74,8 +74,8 @@ CREATE TABLE unproved (game INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
 _REMARKS = """
 CREATE TABLE remarks (game INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (game, seq)) STRICT;
 """
-# What lists find a game by. Of games that are there their entry 0 has it; lists by time are gone through by number, so
-# no game may be earlier than the one before it.
+# The keys by which lists find a game. Those of existing games come from entry 0. Lists by time go by number, so no game
+# may be earlier than the one before it.
 _LISTINGS = """
 ALTER TABLE games ADD COLUMN event INTEGER;
 ALTER TABLE games ADD COLUMN round INTEGER;
@@ -90,7 +90,7 @@ CREATE INDEX games_by_event ON games (event);
 CREATE INDEX games_by_time ON games (opened_ms);
 CREATE INDEX players_by_principal ON players (principal);
 """
-# What a public log is made of. A game may be lost, and its heads stay: they have its id, not its number.
+# The data of a public log. A game may be lost, and its heads stay: they have its id, not its number.
 _HEADS = """
 CREATE TABLE heads (
     place INTEGER PRIMARY KEY, game BLOB NOT NULL, size INTEGER NOT NULL, root BLOB NOT NULL, leaf INTEGER,
@@ -200,18 +200,18 @@ class SqliteStore(SqlStore):
         """Open the files or make them. Raise ``StoreFailed`` if one is of another kind, version or store.
 
         ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
-        are lost; make them again from what the database has, and put the games that are open in doubt. ``copied_ms``:
-        when the copy was made that the database was restored from, in milliseconds since 1970, if that is known.
-        ``new_seal``: the key is lost, and with it what it sealed; make a new one. ``busy_s``: how long to wait for
-        somebody else's lock, in seconds. ``on_upgrade`` is told before a database of an earlier version is copied and
-        brought up to date, and can stop it by ``StoreFailed``.
+        are lost; make them again from the database, and put the games that are open in doubt. ``copied_ms``: the time
+        of the copy that the database was restored from, in milliseconds since 1970, if that is known. ``new_seal``: the
+        key is lost, and with it the secrets that it sealed; make a new one. ``busy_s``: the seconds to wait for another
+        process's lock. ``on_upgrade`` is called before a database of an earlier version is copied and brought up to
+        date, and can stop it by ``StoreFailed``.
         """
         super().__init__(str(path))
         self.nodes = Alone()
         self._path = path
         self._busy_s = busy_s
         self._changing, self._is_closed = threading.Lock(), False
-        """Held by what changes something beside the writer."""
+        """The lock of changes beside the writer's, and whether the store is closed."""
         marks = marks or path.with_name(MARKS_FILE)
         with store_errors(path), ExitStack() as opened:  # and closed again, whatever fails
             if not path.exists():
@@ -303,9 +303,9 @@ class SqliteStore(SqlStore):
         return True  # no other one writes
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
-        # On a connection of its own: the write side is the writer's. Who cancels the caller leaves the thread at work.
+        # On a connection of its own: the write side is the writer's. A cancelled caller leaves the thread at work.
         with self._changing, store_errors(self._path), closing(self._connected()) as connection:
-            connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
+            connection.execute("PRAGMA secure_delete = ON")  # erased data is overwritten
             connection.execute(self._BEGIN)
             self._check_writer(connection)
             changed = change(connection, *arguments)

@@ -13,11 +13,11 @@ from time import monotonic, sleep
 from referee.server.store.store import StoreDamaged, StoreFailed
 
 _LARGEST_COMMIT_PAGES = 64
-"""How far the write-ahead log may grow beyond its size before it begins anew."""
+"""The pages by which the write-ahead log may grow beyond its size before it begins anew."""
 _FRAME_BYTES = 24
-"""Of the log beside each page."""
+"""The bytes of the log beside each page."""
 _SPARE_BYTES = 1 << 20
-"""What setting space aside leaves free: the start and the other files need some, too."""
+"""The bytes that stay free when space is set aside: the start and the other files need some, too."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -69,7 +69,7 @@ def make_room(connection: sqlite3.Connection, path: Path, pages: int) -> int:
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
     pages += _LARGEST_COMMIT_PAGES
     try:
-        # What the log still has would be added to what is set aside; the log begins anew when it is in the database.
+        # The rest of the log would be added to what is set aside; the log begins anew when it is in the database.
         connection.execute("PRAGMA wal_checkpoint(RESTART)")
         (free_pages,) = connection.execute("PRAGMA freelist_count").fetchone()
         log = path.with_name(f"{path.name}-wal")
@@ -91,7 +91,7 @@ def make_room(connection: sqlite3.Connection, path: Path, pages: int) -> int:
             connection.execute("ROLLBACK")
         if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
             return pages * (2 * page_bytes + _FRAME_BYTES)
-        # What else is wrong with the file is for the commits to tell.
+        # Commits report other faults of the file.
     return 0
 
 
@@ -104,7 +104,7 @@ def store_errors(path: Path) -> Iterator[None]:
         file, what = (path, error) if error.filename is None else (error.filename, error.strerror)
         raise StoreFailed(f"{file}: {what}") from error
     except sqlite3.Error as error:
-        # The lowest byte of the code is the kind of error; what is above says more of it.
+        # The lowest byte of the code is the kind of error; the bits above give details.
         code = getattr(error, "sqlite_errorcode", 0)
         kind = StoreDamaged if code & 0xFF in _DAMAGED else StoreFailed
         # Without space for its index of the log SQLite speaks of an I/O error, too.
@@ -120,7 +120,7 @@ def _room_expected(path: Path) -> str:
 
 
 def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
-    """Copy the database, with what is in its log, into a file for its owner only, in place of one of that name.
+    """Copy the database, with the contents of its log, into a file for its owner only, in place of one of that name.
 
     Raise ``StoreFailed`` if the disk has no room for it, and nothing was written; ``OSError``, ``sqlite3.Error``.
     """
@@ -147,7 +147,7 @@ def make_whole(path: Path, save: Callable[[Path], None]) -> None:
     for left in (beside, *logs_of(beside)):
         left.unlink(missing_ok=True)
     save(beside)
-    for left in logs_of(path):  # of another file that was there; a database would take it for its own
+    for left in logs_of(path):  # those of another file that was there; a database would take them for its own
         left.unlink(missing_ok=True)
     beside.replace(path)
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)

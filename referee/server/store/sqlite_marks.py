@@ -32,7 +32,7 @@ _DOUBTS = """
 CREATE TABLE doubts (game BLOB NOT NULL PRIMARY KEY, copied_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 """
 _FROM = {0: _SCHEMA + _DOUBTS, 1: _DOUBTS}
-"""What the tables of each version lack."""
+"""The tables that each version lacks."""
 
 
 def marks_in(path: Path) -> dict[bytes, Mark]:
@@ -59,7 +59,7 @@ class SqliteMarks:
             """Names the file in the store that it belongs to."""
             self.lacking_bytes = make_room(self._connection, path, _LOG_PAGES)
             """0: space was set aside for the file."""
-            # A second connection: reads, which are on the event loop, wait for nobody's lock.
+            # A second connection: reads, which are on the event loop, wait for no lock.
             self._read_side = opened.enter_context(closing(connect(path, busy_s)))
             rows = self._read_side.execute("SELECT game, copied_ms FROM doubts")
             self.doubts: dict[bytes, int] = dict(rows.fetchall())
@@ -130,7 +130,7 @@ class SqliteMarks:
             raise
 
     def _contradicted(self, heads: Sequence[tuple[bytes, int, bytes]]) -> NoReturn:
-        """Raise ``Contradiction`` for the mark that somebody else raised: a referee on a copy of the database."""
+        """Raise ``Contradiction`` for the mark that another process raised: a referee on a copy of the database."""
         for game_id, size, root in heads:
             row = self._connection.execute("SELECT size, root FROM marks WHERE game = ?", (game_id,)).fetchone()
             if row is not None and (row[0] > size or (row[0] == size and row[1] != root)):

@@ -17,7 +17,7 @@ _NUMBERS = (
     "SELECT setval(pg_get_serial_sequence('grants', 'number'), coalesce(max(number), 0) + 1, false) FROM grants",
     "SELECT setval(pg_get_serial_sequence('heads', 'place'), coalesce(max(place), 0) + 1, false) FROM heads",
 )
-"""Have the database go on with the numbers of rows that it gives."""
+"""Statements after which the database continues the numbers of rows that it gives."""
 
 
 def copy_games(path: Path, url: str, verifier: str, busy_s: float) -> int:

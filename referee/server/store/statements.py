@@ -255,9 +255,9 @@ def keep_heads(session: Session, heads: Iterable[Head]) -> None:
 
 
 def keep_heads_of_all(session: Session, order: str) -> None:
-    """Keep the heads of all games that are there, which were opened before heads were kept.
+    """Keep the heads of all existing games, which were opened before heads were kept.
 
-    ``order``: what the entries are ordered by, so that no game ends before it was opened.
+    ``order``: the order of the entries, so that no game ends before it was opened.
     """
     notes = session.execute(_FIRST_AND_LAST + order).fetchall()
     keep_heads(session, [head for (note,) in notes if (head := head_in(note)) is not None])
@@ -362,7 +362,7 @@ def page_of_grants(
 
 def add_grant(session: Session, grant: Grant) -> bool:
     """Keep the grant; return False if there is one with this digest. Raise ``StoreFailed`` if its game is not there."""
-    # Kept by number, which nobody outside of the database knows.
+    # Kept by number, which is known only inside the database.
     game = session.execute("SELECT number FROM games WHERE id = ?", (grant.game_id,)).fetchone()
     if grant.game_id is not None and game is None:
         raise StoreFailed(f"no game {grant.game_id.hex()}")
@@ -422,9 +422,9 @@ def await_certificates(session: Session, game: int) -> None:
 
 
 def keep_certificates(session: Session, game: int, new: NewCertificates) -> None:
-    """Keep what was made for the game of this number, and where to go on.
+    """Keep the certificates that were made for the game of this number, and where to continue.
 
-    What is there stays: a failure here would be one of everybody's acts in the same batch.
+    Existing ones stay: a failure here would be one of all acts in the same batch.
     """
     session.executemany(
         "INSERT INTO proofs (game, seq, part, data) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",

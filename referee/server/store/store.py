@@ -17,7 +17,7 @@ from referee.server.store.nodes import Nodes
 
 
 class Cause(StrEnum):
-    """Why nothing can be written, as far as it is told: no addresses, no words of a database."""
+    """The reason why nothing can be written, as callers see it: no addresses, no words of a database."""
 
     UNKNOWN = "unknown"
     STANDBY = "no standby"
@@ -28,11 +28,11 @@ class Cause(StrEnum):
 
 
 class StoreFailed(Exception):
-    """A store did not do what it was asked. After a commit: what it holds now has to be read again."""
+    """A store did not do what it was asked. After a commit, its contents have to be read again."""
 
 
 class StoreDamaged(StoreFailed):
-    """What was asked for cannot be read any more, and asking again will not help; other games may be well."""
+    """The requested data cannot be read any more, and asking again will not help; other games may be well."""
 
 
 class TakenOver(StoreFailed):
@@ -40,7 +40,7 @@ class TakenOver(StoreFailed):
 
 
 class WentBack(TakenOver):
-    """The database is not what it was: what was let out may be missing. This referee signs nothing more."""
+    """The database went back: entries that were let out may be missing. This referee signs nothing more."""
 
 
 class Contradiction(StoreFailed):
@@ -58,7 +58,7 @@ class NotReady(StoreFailed):
 
 
 BUSY_S = 5.0
-"""How long a store waits for somebody else's lock on its database, such as a backup's, if it is not told otherwise."""
+"""The default time that a store waits for another process's lock on its database, such as a backup's."""
 
 
 @dataclass(slots=True)
@@ -75,18 +75,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a token or a client certificate allows. The token itself is known to its bearer alone."""
+    """The rights that a token or a client certificate gives. Only the token's bearer knows the token itself."""
 
     digest: bytes
     """SHA-256 of the token, or of the certificate (DER)."""
     principal: str
-    """Whose it is; empty for a token that came with a game and serves whoever bears it."""
+    """The owner; empty for a token that came with a game and serves any bearer."""
     scopes: frozenset[str]
     game_id: bytes | None = None
-    """None: not for a certain game."""
+    """The game; None: not for a certain game."""
     seat: int | None = None
     certificate: bool = False
-    """Whether the digest is that of a client certificate."""
+    """True if the digest is that of a client certificate."""
     issued_ms: int = 0
     """This time and the two below: in milliseconds since 1970."""
     expires_ms: int = 0
@@ -96,23 +96,23 @@ class Grant:
 
 
 class Listing(NamedTuple):
-    """What lists find a game by, as far as it has it."""
+    """The keys by which lists find a game, as far as it has them."""
 
     event_id: int | None = None
-    """Of 64 bits, without a sign; the two below are of 32."""
+    """A number of 64 bits, without a sign; the two below are of 32."""
     round: int | None = None
     table: int | None = None
     opened_ms: int = 0
-    """When it was opened, in milliseconds since 1970."""
+    """The time of its opening, in milliseconds since 1970."""
 
 
 UNLISTED: Final = Listing()
-"""Of a game that only its id finds."""
+"""The listing of a game that only its id finds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a game brings along besides its entries."""
+    """The data of a new game besides its entries."""
 
     header_hash: bytes
     """Many games have the same header: it may be kept once."""
@@ -125,7 +125,7 @@ class Opening:
     principals: Sequence[str] = ()
     """Per seat, whose own tokens admit to it; empty for a seat whose token is among the grants. Or none at all."""
     wants_certificates: bool = False
-    """Whether certificates are to be made for the game's entries."""
+    """True if certificates are to be made for the game's entries."""
     listing: Listing = UNLISTED
 
 
@@ -134,15 +134,15 @@ class Certificate(NamedTuple):
 
     seq: int
     part: int
-    """Which one of the entry's: 0, 1, ..."""
+    """The number of the part of the entry's certificates: 0, 1, ..."""
     data: bytes
 
 
 class NewCertificates(NamedTuple):
-    """Certificates that were made for entries of a game, and where to go on."""
+    """Certificates that were made for entries of a game, and where to continue."""
 
     made: Sequence[Certificate]
-    """One for an entry and part that has one already is left out: what is kept stays."""
+    """The certificates. One for an entry and part that has one already is left out: the kept one stays."""
     next_seq: int | None
     """The first entry that is still to be looked at; None: all have been, and none will follow."""
 
@@ -155,15 +155,15 @@ class Change(NamedTuple):
     rows: Sequence[Row]
     """Entries that follow those that are there, in order."""
     opening: Opening | None = None
-    """With entry 0, and only then."""
+    """The opening; it goes with entry 0, and only then."""
     answer: bytes | None = None
-    """To keep for an author who sends the intent of the first row again, where the entry alone does not say it."""
+    """The answer for an author who sends the intent of the first row again, where the entry alone does not say it."""
     closed: bytes | None = None
     """With the last entry: the game as lists show it. From then on the game is closed and its secret is gone."""
     root: bytes = b""
-    """Of the tree up to and including the last row: the head that is let out when this is durable."""
+    """The root of the tree up to and including the last row: the head that is let out when this is durable."""
     certificates: NewCertificates | None = None
-    """With no rows: what is not signed for needs no head."""
+    """Certificates, with no rows: they are not signed for and need no head."""
     remark: bytes | None = None
     """The text of the first row, as it stands in the game's file."""
 
@@ -189,7 +189,7 @@ class Head(NamedTuple):
 
 
 class LogState(NamedTuple):
-    """How far the public log was signed."""
+    """The end of the signed part of the public log."""
 
     size: int
     """Leaves."""
@@ -201,12 +201,12 @@ class StoredGame:
     """A game as it was opened, and as it ended."""
 
     number: int
-    """At least 1; a game that was opened later has a higher number."""
+    """A number from 1; a game that was opened later has a higher number."""
     game_id: bytes
     closed: bytes | None
-    """What its last change gave; None: it is open."""
+    """The game as its last change listed it; None: it is open."""
     listing: Listing = UNLISTED
-    """As it was opened with, but that no game was opened before one with a lower number, whatever the clock said."""
+    """Its listing at the opening. But its time is never before that of a lower number, whatever the clock said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,23 +225,23 @@ class Upgrade(NamedTuple):
     """The file, or the address of the database."""
     version: int
     copy: Path | None
-    """Where it is kept as it was; None: in the backups that whoever runs the database makes."""
+    """The path of the old copy; None: it is in the backups made by the database's operator."""
 
 
 class Standbys(NamedTuple):
     """The servers that follow the database's own."""
 
     named: bool
-    """The database's server is told to have commits wait for one."""
+    """The database's server is set to have commits wait for one."""
     waited_for: int | None
-    """How many follow for which commits wait; this and the next two are None if the referee may not see it."""
+    """The number of followers that commits wait for; this and the next two are None if the referee may not see it."""
     others: int | None
-    """How many follow beside these."""
+    """The number of other followers."""
     lag_bytes: int | None
-    """What the nearest lacks of the database's log, of those that are waited for if there are any; None: none follows.
-    """
+    """The bytes of the database's log that the nearest lacks, of those that are waited for if there are any; None:
+    there is none."""
     waived: bool = False
-    """Referees that require one go on without it, by `referee cluster waive-standby`."""
+    """Referees that require one run without it, by `referee cluster waive-standby`."""
 
     @property
     def is_waited_for(self) -> bool | None:
@@ -250,24 +250,25 @@ class Standbys(NamedTuple):
 
 
 Done = Callable[[StoreFailed | None], None]
-"""Called once, on the event loop, with what a change failed with or None."""
+"""Called once, on the event loop, with the failure of a change or None."""
 Observer = Callable[[float, int, int, StoreFailed | None], None]
 """Called on the event loop after each batch, with its seconds, changes and rows, and what it failed with or None."""
 
 
 class Store(Protocol):
-    """Games, their entries, and who may do what. One process writes, and reads what it wrote.
+    """Games, their entries, and permissions. One process writes, and reads what it wrote.
 
-    *Where.* All methods are called on the event loop of one thread, which they must not hold up: what waits for a disk,
-    a network or a lock does so elsewhere. Only ``set_organiser``, ``give_up`` and ``mend`` may wait; nobody plays then.
+    *Place.* All methods are called on the event loop of one thread, which they must not hold up: waits for a disk, a
+    network or a lock happen elsewhere. Only ``set_organiser``, ``give_up`` and ``mend`` may wait; no game is played
+    then.
 
     *Order.* A reading method sees every change whose ``done`` was called, and every grant and erasure that returned. It
     may see later changes, but each whole.
 
-    *Durability.* What a method or ``done`` reports as done survives a crash and a power cut.
+    *Durability.* Everything that a method or ``done`` reports as done survives a crash and a power cut.
 
-    *Errors.* Whatever the database raises, every method raises ``StoreFailed`` instead; ``StoreDamaged`` if what was
-    asked for cannot be read any more. What takes longer than a lock may be waited for is a failure.
+    *Errors.* For all errors of the database, every method raises ``StoreFailed`` instead; ``StoreDamaged`` if the
+    requested data cannot be read any more. A wait that is longer than the one for a lock is a failure.
 
     *One writer.* When another store is opened on the same database, this one writes nothing more: its commits, grants
     and erasures fail with ``TakenOver`` from then on. It may still read.
@@ -281,7 +282,7 @@ class Store(Protocol):
 
     @property
     def nodes(self) -> Nodes:
-        """Who goes on with which game, where several processes share the database."""
+        """The owners of games, where several processes share the database."""
 
     def commit(self, change: Change, done: Done) -> None:
         """Make the change durable, and then its head a mark; then, after this has returned, call ``done``.
@@ -296,10 +297,10 @@ class Store(Protocol):
         """
 
     def observe(self, observer: Observer) -> None:
-        """Have this observer, instead of the one before, called for every batch from now on."""
+        """Call this observer, instead of the one before, for every batch from now on."""
 
     def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
-        """Have this called, on the event loop and once, when this store writes no more, and why.
+        """Call this, on the event loop and once, when this store writes no more, with the reason.
 
         That is when another one does; it may be noticed late.
         """
@@ -447,10 +448,10 @@ class Store(Protocol):
         """
 
     def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
-        """Put what was signed in the place of what is damaged or missing; durable when this returns.
+        """Replace damaged or missing entries by the signed ones; durable when this returns.
 
-        ``header``, ``rows``: of the game, which is there; what differs is replaced. ``closed``: as in a change; what is
-        kept of the end is replaced. Called while no commit is under way; the marks stay as they are.
+        ``header``, ``rows``: those of the game, which is there; those that differ are replaced. ``closed``: as in a
+        change; it replaces the kept end. Called while no commit is under way; the marks stay as they are.
         """
 
     # --- the public log: the heads with which games were opened and ended, each a leaf once it is numbered ---------
@@ -458,8 +459,8 @@ class Store(Protocol):
     async def number_heads(self, limit: int) -> int | None:
         """Give at most ``limit`` heads that have no leaf the next ones, in order; return how many leaves there are.
 
-        A change that opens or ends a game keeps its head, whether or not anybody ever asks for it. What has a leaf
-        keeps it for good. None: another referee that lives numbers them in this database, and writes the log.
+        A change that opens or ends a game keeps its head, even if it is never asked for. A leaf is never taken back.
+        None: another referee that lives numbers them in this database, and writes the log.
         """
 
     async def leaves(self, first: int, limit: int) -> list[Head]:

@@ -31,13 +31,13 @@ class GroupWriter:
         self._rows = 0
         self._under_way = False
         self._began_s: float | None = None
-        """When the batch under way was handed over."""
+        """The time when the batch under way was handed over."""
         self._batch_size = 0
         """Changes in the batch under way."""
         self._came_s = self._batch_came_s = 0.0
-        """When the oldest change came of those that wait, and of those in the batch under way."""
+        """The times when the oldest waiting change came, and the oldest of the batch under way."""
         self._failing_s: float | None = None
-        """Since when no batch has gone through; None: the last one did."""
+        """The time since when no batch has gone through; None: the last one did."""
         self._scheduled = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped: asyncio.Future[None] | None = None
@@ -156,7 +156,7 @@ class GroupWriter:
             began = perf_counter()
             try:
                 self._write([change for change, _ in batch])
-            except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told that it is durable
+            except Exception as error:  # noqa: BLE001 - after any error, callers must not take it for durable
                 failure = error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}")
             self._loop.call_soon_threadsafe(self._settled, batch, failure, perf_counter() - began)
         self._loop.call_soon_threadsafe(self._end)

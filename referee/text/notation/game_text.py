@@ -29,32 +29,32 @@ class GameText:
 
     setup: Setup
     events: tuple[Any, ...]
-    """Of these, moves that break rules stand because an arbiter let them (TBL-7)."""
+    """The events. Among them, moves that break rules stand because an arbiter let them (TBL-7)."""
     contest: Contest = field(default_factory=Contest)
-    """What happened beside the moves."""
+    """The acts beside the moves."""
     happened: tuple[Any, ...] = ()
-    """All lines in their order, of a game of which acts of the table are told: events, those that were taken back too,
-    and each ``TableAct``. What they lead to are ``events`` and ``contest``."""
+    """All lines in their order, if acts of the table are recorded: events, those that were taken back too, and each
+    ``TableAct``. They result in ``events`` and ``contest``."""
     waits: Wait | None = None
-    """For what the result waits that the game has come to; None: nothing is said of it. Whether a ruling is due is for
-    the rules of the table to say (``transcript.rehearsal``)."""
+    """The reason why the game's result waits; None: it is not stated. The rules of the table say whether a ruling is
+    due (``transcript.rehearsal``)."""
     lines: tuple[int, ...] = field(default=(), compare=False)
-    """Where each of ``happened`` stands in the text that it was read from, from 1; 0: the text leaves it out."""
+    """The line of each of ``happened`` in the text that it was read from, from 1; 0: the text leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read, and where it led."""
+    """The text that was read, and its result."""
 
     game: GameText
     state: State
-    """After the last event."""
+    """The state after the last event."""
     accepted: tuple[int, ...] = ()
     """Numbers of the lines, from 1, with moves that an arbiter let stand."""
 
     @property
     def result(self) -> Result | None:
-        """What the game has come to; None: it goes on."""
+        """The game's result; None: the game is not over."""
         return self.game.contest.result(self.game.setup.seats, self.state.pending())
 
 
@@ -146,9 +146,9 @@ class _Reader:
         self.table = Table(setup)
         self.happened: list[Any] = []
         self.lines: list[int] = []
-        """As in ``GameText``."""
+        """The field of the same name of ``GameText``."""
         self._numbers = [0]
-        """Of each line of the text the number that it has among those that happened."""
+        """The number of each line of the text among the lines that happened."""
 
     def take(self, act: Any) -> None:
         """Take the next line, of this tree. Raise ``NotationError``."""
@@ -279,7 +279,7 @@ def _event(game: Game, state: State, act: Any, waivable: frozenset[str]) -> Any:
 
 
 def meant(rules_id: str, state: State, act: Any) -> Any:
-    """Return the event of a line's tree in this position, by who or what is awaited; not yet judged.
+    """Return the event of a line's tree in this position, by the awaited seat or chance; not yet judged.
 
     Raise ``NotationError``.
     """
@@ -297,7 +297,7 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
 
 
 def seat_of(act: Any) -> int | None:
-    """Return whose act the line's tree is; None for what is drawn or rolled."""
+    """Return the seat whose act the line's tree is; None for draws and rolls."""
     return int(act.children[0]) if act.data == "by_seat" else None
 
 
@@ -307,7 +307,7 @@ def mark_of(act: Any) -> Any:
 
 
 def _whose(awaited: Pending) -> int | None:
-    """Return the seat that acts; None for chance, -1 for nobody."""
+    """Return the seat that acts; None for chance, -1 if the game is over."""
     match awaited:
         case Decision(seat) | Forced(seat):
             return seat

@@ -1,7 +1,8 @@
-"""The grammar of each game's text, the errors of a text that does not fit it, and what the games' texts share.
+"""The grammar of each game's text, the errors of a text that does not fit it, and the common part of the games' texts.
 
-Every game has short forms of moves, and marks such as ``against KDO-14`` for what breaks rules and stands, as an
-arbiter let it (TBL-7). A mark names exactly the rules that are broken, so a reader need not check the rest of the text.
+Every game has short forms of moves, and marks such as ``against KDO-14`` for moves that break rules and stand, as an
+arbiter let them (TBL-7). A mark names exactly the rules that are broken, so a reader need not check the rest of the
+text.
 
 Knows no game.
 """
@@ -25,7 +26,7 @@ from referee.text.words.catalogue import Said
 
 COMMON: Final = Path(__file__).with_name("text.lark")
 MAX_CHARACTERS: Final = 1 << 19
-"""Of a text; ten times what a long game takes."""
+"""The most characters of a text; ten times the length of a long game."""
 MAX_LINE: Final = 1 << 13
 """Characters of a line; twice what the longest position takes."""
 
@@ -44,10 +45,11 @@ _TERMINALS: Final = {
 _OF_THE_TABLE: Final = frozenset(
     {"RESIGN", "AGREE", "PROTEST", "APPEAL", "SCRIBE", "REFEREE", "ORGANISER", "ARBITER", "BACK"}
 )
-"""What can begin an act of the table in place of every move: said only where nothing else is expected."""
+"""The terminals that can begin an act of the table in place of every move: listed only if nothing else is expected."""
 _WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
 _HIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-"""What does not show, or makes a line look like two, or turns it around: no reader would see what the parser reads."""
+"""The characters that do not show, or make a line look like two, or turn it around: readers would not see what the
+parser reads."""
 _WORD_BEFORE: Final = re.compile(r"[^\s\"\[\](){};:]*\Z")
 _LONGEST_WORD: Final = 40
 """Characters before a fault in which its word is looked for to begin."""
@@ -150,7 +152,7 @@ def place(text: str, at: int) -> tuple[int, int]:
 
 
 def shown(text: str) -> str:
-    """Return as much of what was found as an error repeats."""
+    """Return the part of the found text that an error repeats."""
     return repr(cut(text))
 
 
@@ -187,9 +189,9 @@ def against(violations: Sequence[Violation]) -> str:
 
 
 def check_against(mark: Any, words: str, violations: Sequence[Violation], waivable: frozenset[str]) -> None:
-    """Check that what the mark marks breaks exactly the rules that it names, and may stand.
+    """Check that the marked move breaks exactly the rules that the mark names, and may stand.
 
-    ``words``: what is marked, for the error; ``waivable``: what the game's arbiters may waive. Raises
+    ``words``: the marked move, for the error; ``waivable``: the rules that the game's arbiters may waive. Raises
     ``NotationError``.
     """
     told, broken = tuple(map(str, mark.children)), rule_ids(violations)

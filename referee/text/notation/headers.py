@@ -1,11 +1,11 @@
-"""A text's headers: the game, its seats and options, and what happened beside the moves. Knows no game.
+"""A text's headers: the game, its seats and options, and the acts beside the moves. Knows no game.
 
 Headers that every game has begin with a capital letter. The others are the game's options, by their names. Names of
 players are for reports alone: no log has them. Old names of headers are still read.
 
     [Forfeits "1 resigned, 0 flag"]     seats that forfeited and how, in that order
     [Penalties "2 0 0"]                 points that an arbiter took off, by seat
-    [Result "…"]                        * while the game goes on; the points where its rules ended it; else the ending
+    [Result "…"]                        * while the game runs; the points where its rules ended it; else the ending
     [Points "9 1 5"]                    of an adjudication with points
     [Places "1 3 2"]                    by seat, wherever the points alone do not give them
     [Waits "protests"]                  the result is not entered yet: there is time to protest; or for "a ruling"
@@ -34,20 +34,20 @@ _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) 
 """Numbers that the organiser chose, and the most of each that is read: no log has a larger one."""
 
 COMPONENTS = "Components"
-"""What is played with, in place of the version's own: see ``write_components`` of each game that has such."""
+"""The components, in place of the version's own: see ``write_components`` of each game that has such."""
 
 POSITION, BOARDS = "Position", "Boards"
-"""Which make a text that of a position, or of boards alone."""
+"""The headers that make a text that of a position, or of boards alone."""
 
 PLAYER, MAX_NAME = "Player", 100
-"""``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
+"""``Player0`` has the name of the player at seat 0, and so on; and the most characters of a name."""
 
 FORFEITS, PENALTIES, RESULT, POINTS, PLACES = "Forfeits", "Penalties", "Result", "Points", "Places"
 WAITS = "Waits"
 OF_THE_CONTEST: Final = (FORFEITS, PENALTIES, RESULT, POINTS, PLACES, WAITS)
-"""What happened beside the moves, which ``read_contest`` reads when it knows the position."""
+"""The headers on events beside the moves, which ``read_contest`` reads when it knows the position."""
 RUNNING: Final = "*"
-"""The result of a game that goes on."""
+"""The result of a game that is not over."""
 
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,19})\Z", re.ASCII)
 _GAME: Final = re.compile(r'(?:[ \t\r\n]|;[^\r\n]*|\{[^{}]*\})*(?P<header>\[[ \t]*Game[ \t]*"(?P<name>[^"\r\n]*)")?')
@@ -55,7 +55,7 @@ _GAME: Final = re.compile(r'(?:[ \t\r\n]|;[^\r\n]*|\{[^{}]*\})*(?P<header>\[[ \t
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a game is opened with."""
+    """The setup with which a game is opened."""
 
     rules_id: str
     version: int
@@ -67,7 +67,7 @@ class Setup:
     round: int | None = None
     table: int | None = None
     arbiters: int | None = None
-    """How many the game has; None: as many as act in it."""
+    """The number of the game's arbiters; None: as many as act in it."""
     players: tuple[str, ...] = ()
     """A name for every seat, empty if it has none; or nothing, if no seat has one."""
 
@@ -132,7 +132,7 @@ class Headers:
         known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
         known += [*([COMPONENTS] if game.declares_components else []), POSITION, BOARDS, *OF_THE_CONTEST]
         self.values: dict[str, Any] = {}
-        """By today's names."""
+        """The values by today's names of headers."""
         self._written: dict[str, str] = {}
         """The names that the text has for them."""
         for tree in trees:
@@ -221,13 +221,13 @@ class Headers:
         return int(text)
 
     def _not_set_up(self, error: SetupError) -> NotationError:
-        """At the option that is wrong, or at the seats."""
+        """Return the error at the option that is wrong, or at the seats."""
         value = self.values.get(error.field, self.values["Seats"])
         return NotationError(Kind.ILLEGAL, place_of(value), f"no game can be set up: {error}")
 
 
 _RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)
-"""What can end a game whatever it has come to by its moves and forfeits."""
+"""The endings that are possible whatever the moves and forfeits result in."""
 _ENDINGS: Final = {ending.words: ending for ending in Ending}
 _WAITS: Final = {"protests": Wait.PROTESTS, "a ruling": Wait.RULING}
 _SIGNED: Final = re.compile(r"(?:0|-?[1-9][0-9]{0,8})\Z", re.ASCII)
@@ -235,7 +235,7 @@ _FORFEIT: Final = re.compile(r"(?P<seat>0|[1-9][0-9]?) (?P<how>[a-z ]+)\Z", re.A
 
 
 def result_words(result: Result | None) -> str:
-    """Return what the header Result says: ``51 43``, an ending's words, or ``*`` for a game that goes on."""
+    """Return the text of the header Result: ``51 43``, an ending's words, or ``*`` for a game that is not over."""
     if result is None:
         return RUNNING
     if result.scores and result.ending is not Ending.ADJUDICATED:
@@ -244,9 +244,9 @@ def result_words(result: Result | None) -> str:
 
 
 def write_contest(contest: Contest, seats: int, pending: Sequence[Pending], waits: Wait | None = None) -> list[str]:
-    """Return the header lines of a contest where ``pending`` is awaited: Result, and what else says something.
+    """Return the header lines of a contest where ``pending`` is awaited: Result, and the others with a value.
 
-    ``waits``: for what, if a result that the game has come to is not entered yet.
+    ``waits``: the reason, if the game's result is not entered yet.
     """
     result = contest.result(seats, pending)
     values = {}
@@ -284,7 +284,7 @@ def read_contest(found: Headers, seats: int, pending: Sequence[Pending], told: C
 
 
 def read_waits(found: Headers) -> Wait | None:
-    """Return for what the result waits by the headers; None if they do not say so. Raise ``NotationError``."""
+    """Return the reason why the result waits by the headers; None if they give none. Raise ``NotationError``."""
     if (told := found.text(WAITS)) is None:
         return None
     if told not in _WAITS:
@@ -309,7 +309,7 @@ class _ContestReader:
         self._pending = pending
         self._told = told
         self._played = told
-        """Forfeits and penalties, and what the lines say that was ruled."""
+        """Forfeits and penalties, and the ruling that the lines tell."""
         self._points = self._numbers(POINTS, "points")
         self._places = self._numbers(PLACES, "places")
 
@@ -325,7 +325,7 @@ class _ContestReader:
         return contest
 
     def _agreed(self, headers: Contest) -> Contest:
-        """Return what headers and lines say: what both say has to be the same."""
+        """Return the contest of headers and lines: where both say something they have to agree."""
         told = self._told
         if told.out and headers.out and list(told.out.items()) != list(headers.out.items()):
             self._unlike(FORFEITS, ", ".join(f"{seat} {ending.words}" for seat, ending in told.out.items()))
@@ -334,13 +334,13 @@ class _ContestReader:
         return replace(told, out=told.out or headers.out, points_off=told.points_off or headers.points_off)
 
     def _with_result(self, played: Contest, reached: Result | None) -> Contest:
-        """``reached``: what the game has come to by moves, forfeits and penalties."""
+        """``reached``: the result by moves, forfeits and penalties."""
         told = self._found.text(RESULT)
         if told is None or (told == result_words(reached) and not self._is_another(reached)):
             return played
         endings = [*_RULED] if played.ruled is None else []
         if reached is None:
-            # Of an end at the table an older text, or one by hand, may not say whose it was.
+            # An older text, or one by hand, may not say whose the end at the table was.
             endings += [Ending.STALLED, *(table_rules.ENDINGS if not played.out else ())]
         ending = _ENDINGS.get(told)
         if ending not in endings:

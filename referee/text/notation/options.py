@@ -21,7 +21,7 @@ Plain = bool | int | str | list[int] | list[str]
 """A value as JSON has it."""
 
 _MOST: Final = (1 << 32) - 1
-"""Of a number: the messages have 32 bits for it."""
+"""The largest number: the messages have 32 bits for it."""
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,9})\Z", re.ASCII)
 
 
@@ -35,12 +35,12 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option of a game: its name, and what it can be."""
+    """One option of a game: its name, and its possible values."""
 
     name: str
     default: Any
     type: Any
-    """Of the value or, of a list, of each: ``bool``, ``int`` or an enumeration."""
+    """The type of the value or of each item of a list: ``bool``, ``int`` or an enumeration."""
     is_list: bool
 
     @property
@@ -50,7 +50,7 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What it can be, such as ``fixed or relative``."""
+        """The possible values, such as ``fixed or relative``."""
         if self.is_list:
             return f"a list of {', '.join(self._words) or 'numbers'}"
         return either(self._words) if self._words else "a number"
@@ -163,7 +163,7 @@ _OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, Mapping[str, str]]]]] = {
     "kingdomino": {name: (name, _YES_OR_NO) for name in ("harmony", "mighty_duel", "wider_offer", "dynasty")},
     "rollwrite": {"against": _switch("solo", "points", "against")},
 }
-"""Options by their old names: what each is called today, and today's words for its old ones."""
+"""Options by their old names: each one's name today, and today's words for its old ones."""
 
 _HEADERS: Final = {("kingdomino", "Dominoes"): "Components", ("rollwrite", "Sheet"): "Components"}
 

@@ -1,4 +1,4 @@
-"""Results in words: who won and why, the same wherever a game is shown, scored or reported. Knows no game."""
+"""Results in words: the winner and the reason, the same wherever a game is shown, scored or reported. Knows no game."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from referee.games.results import Contest, Result, Wait
 from referee.text.words.catalogue import Words, load
 
 IN_ENGLISH: Final = load("report")
-"""What is said of games in reports and beside them, as it is said unless somebody asks for another language."""
+"""The words on games in reports and beside them, in the default language."""
 
 _RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT, Ending.STALLED)
-"""What gives a game a result, or an end without one, whatever its rules and forfeits make of it."""
+"""The endings that give a result, or end a game without one, whatever its rules and forfeits say."""
 
 
 def outcome(result: Result | None, contest: Contest, *, waits: Wait | None = None, say: Words = IN_ENGLISH) -> str:
-    """Return who won and why: ``seat 0 wins: seat 1 resigned``, ``no result: an arbiter voided the game``.
+    """Return the winner and the reason: ``seat 0 wins: seat 1 resigned``, ``no result: an arbiter voided the game``.
 
-    ``result``: what the contest and the position come to; None: the game goes on. ``waits``: for what, if it is not
-    entered yet.
+    ``result``: the result of the contest and the position; None: the game is not over. ``waits``: the reason, if it is
+    not entered yet.
     """
     words = _who(result, say)
     if why := ", ".join(_reasons(result, contest, say)):
@@ -80,7 +80,7 @@ def _joined(taken: Sequence[str], say: Words) -> str:
 
 
 def _about_ruled(contest: Contest, taken: Sequence[str], say: Words) -> Iterator[str]:
-    """Yield what somebody could stumble over in a result that an arbiter gave. ``taken``: points off."""
+    """Yield the oddities of a result that an arbiter gave. ``taken``: points off."""
     ruled, before = contest.ruled, contest.overruled
     if ruled is None or ruled.ending not in (Ending.ADJUDICATED, Ending.VOIDED):
         return
@@ -103,7 +103,7 @@ def standings(scores: Sequence[int], places: Sequence[int], say: Words = IN_ENGL
 
 
 ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th", "6th")
-"""Of places."""
+"""The ordinals of places."""
 
 
 def counted(number: int, what: str, more: str = "") -> str:

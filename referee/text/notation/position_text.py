@@ -25,16 +25,16 @@ _THE: Final = {headers.POSITION: "a position", headers.BOARDS: "boards"}
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a game stands, and what it was opened with."""
+    """A position of a game, and its setup."""
 
     setup: Setup
     state: State
     contest: Contest = field(default_factory=Contest)
-    """What happened beside the moves."""
+    """The acts beside the moves."""
 
     @property
     def result(self) -> Result | None:
-        """What the game has come to; None: it goes on."""
+        """The game's result; None: the game is not over."""
         return self.contest.result(self.setup.seats, self.state.pending())
 
 
@@ -85,15 +85,16 @@ def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> 
 
 @dataclass(frozen=True, slots=True)
 class Boards:
-    """What lay before the seats when the game was over."""
+    """The boards before the seats when the game was over."""
 
     setup: Setup
     state: Any
-    """Over. Whatever nobody wrote down, such as turns and the order of moves, is as it was at the beginning."""
+    """The state of a game that is over. Unrecorded parts, such as turns and the order of moves, have their initial
+    values."""
     contest: Contest = field(default_factory=Contest)
-    """What happened beside the moves."""
+    """The acts beside the moves."""
     remarks: tuple[Said, ...] = ()
-    """How the score had to be counted where the boards do not tell."""
+    """The assumptions of the score where the boards do not tell."""
 
 
 def write_boards(boards: Boards) -> str:

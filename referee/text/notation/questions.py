@@ -1,7 +1,7 @@
 """Questions of ``referee inspect`` and ``prove``: JSON, one object a line, read strictly; and their answers.
 
-A question names its ``game``; everything else in it is the game's own. An ``id``, any JSON scalar, comes back with the
-answer. What cannot be answered gets ``{"error": "…"}`` in its place. Duplicate keys, NaN and the like are refused.
+A question names its ``game``; the other keys are the game's own. An ``id``, any JSON scalar, comes back with the
+answer. A question without an answer gets ``{"error": "…"}`` in its place. Duplicate keys, NaN and the like are refused.
 Knows no game.
 """
 
@@ -22,7 +22,7 @@ _SHOWN: Final = 40
 
 
 class QueryError(Exception):
-    """A question that cannot be answered: ``what`` is wrong and what was expected, and where that is, if told apart."""
+    """A question that cannot be answered: the fault, the expected form, and the place, if known."""
 
     def __init__(self, what: str, where: str = "") -> None:
         super().__init__(f"{where}: {what}" if where else what)
@@ -132,7 +132,7 @@ def required(fields: dict[str, Any], name: str, where: str) -> Any:
 
 
 Answerers = Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]]
-"""For each game: the answer to a question, which comes without ``game`` and ``id``. Raises ``QueryError``."""
+"""The answers of each game to a question, which comes without ``game`` and ``id``. Raises ``QueryError``."""
 
 _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 

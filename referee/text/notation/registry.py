@@ -9,7 +9,7 @@ from referee.games.game import State
 
 
 class Notation(Protocol):
-    """What a game's module of this package offers."""
+    """The functions that a game's module of this package offers."""
 
     def describe(self, event: Any, state: Any) -> str:
         """Return the event on one line; ``state``: the position before it."""
@@ -30,7 +30,7 @@ class Scorings:
     def __init__(self, rules_id: str) -> None:
         self._notation = notation(rules_id)
         self._found: list[tuple[int, State]] = []
-        """How many lines the scorings had brought, and the position."""
+        """The number of lines that the scorings had brought, and the position."""
 
     @property
     def states(self) -> list[State]:

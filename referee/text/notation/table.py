@@ -53,7 +53,7 @@ class ActKind(StrEnum):
     REINSTATE = "reinstate"
     SKIP = "skip"
     STANDS = "stands"
-    """Of the marked move of the next line: what the arbiter says with it."""
+    """An arbiter's ruling about the marked move of the next line."""
     RESTORE = "restore"
     RESULT = "result"
     VOID = "void"
@@ -86,7 +86,7 @@ ENDINGS: Final = {ending.words: ending for ending in table_rules.ENDINGS}
 
 @dataclass(frozen=True, slots=True)
 class TableAct:
-    """One such line. What its kind does not have is as it is by default."""
+    """One such line. Fields that its kind does not have keep their defaults."""
 
     kind: ActKind
     seat: int = -1
@@ -99,7 +99,7 @@ class TableAct:
     """Points off."""
     strikes: int = 0
     time_ms: int = 0
-    """Off a clock, or left on it."""
+    """The time off a clock, or left on it."""
     places: tuple[int, ...] = ()
     points: tuple[int, ...] = ()
     decides: int | None = None
@@ -108,17 +108,17 @@ class TableAct:
 
     @property
     def is_ruling(self) -> bool:
-        """Whether an arbiter does it."""
+        """True if an arbiter does it."""
         return self.kind in RULINGS
 
     @property
     def needs_clock(self) -> bool:
-        """Whether only a game with a clock can have it."""
+        """True if only a game with a clock can have it."""
         return self.kind is ActKind.CLOCK or self.time_ms > 0
 
     @property
     def needs_arbiter(self) -> bool:
-        """Whether a log can have it only of a game with an arbiter, who signs it or has to rule on it."""
+        """True if a log can have it only in a game with an arbiter, who signs it or has to rule on it."""
         return self.is_ruling or self.kind in (ActKind.FELL, ActKind.PROTEST, ActKind.APPEAL)
 
     def __str__(self) -> str:
@@ -174,7 +174,8 @@ def arbiter_name(number: int) -> str:
 
 
 def plain_words(words: str) -> str:
-    """Return words as a line can have them: without line ends, double quotes and what could steer a terminal."""
+    """Return words as a line can have them: without line ends, double quotes and characters that could steer a
+    terminal."""
     shown = (letter if letter.isprintable() else " " for letter in words.replace('"', "'"))
     return " ".join("".join(shown).split())
 
@@ -257,7 +258,7 @@ _EVERY: Final = 16
 
 
 class TableError(Exception):
-    """An act that cannot be: ``what`` is wrong, and what was ``expected``."""
+    """An impossible act: the fault, and the ``expected`` act."""
 
     def __init__(self, what: Said, expected: Said) -> None:
         super().__init__(what.by(IN_ENGLISH), expected.by(IN_ENGLISH))
@@ -266,7 +267,7 @@ class TableError(Exception):
 
 
 class Due(NamedTuple):
-    """What has to come next, as a seat makes no move itself (TBL-2)."""
+    """The event that has to come next, as a seat makes no move itself (TBL-2)."""
 
     seat: int
     event: Any
@@ -302,13 +303,13 @@ class Table:
     _skipped: int | None = None
     _is_suspended: bool = False
     _played: list[tuple[int, Any]] = field(default_factory=list)
-    """What led to the position: each event with its line, or with the line that it came before."""
+    """The events that led to the position, each with its line, or with the line that it came before."""
     _kept: list[tuple[int, State]] = field(init=False)
     """Positions, each with the number of events before it."""
     _out: list[Mapping[int, Ending]] = field(default_factory=lambda: [{}])
-    """Who was out after each line."""
+    """The seats that were out after each line, and how."""
     _gone: list[tuple[int, int]] = field(default_factory=list)
-    """First and last line of what was taken back, ascending."""
+    """The first and last lines of ranges that were taken back, ascending."""
 
     def __post_init__(self) -> None:
         self.state = self.setup.start()
@@ -334,7 +335,7 @@ class Table:
         return self._due(self.state, self._skipped)
 
     def to_the_end(self) -> list[Any]:
-        """Return what is due until the rules end the game; nothing if it does not come to that without more lines."""
+        """Return the events that are due until the rules end the game; nothing if more lines are needed for that."""
         ahead, skipped, events = self.state.copy(), self._skipped, []
         while (due := self._due(ahead, skipped)) is not None:
             ahead.apply(due.event)
@@ -417,14 +418,14 @@ class Table:
                 self.ruled = Result(Ending.ABORTED)
         changed = act.kind in (ActKind.TAKE_BACK, ActKind.AGREE) or len(self.out) > len(out)
         if self._proposal is not None and changed and act.kind is not ActKind.RESTORE:
-            # Whoever had not agreed may have left with this line.
+            # A seat that had not agreed may have left with this line.
             still = set(range(self.setup.seats)) - set(self.out)
             if self._proposal.agreed >= still:
                 self._go_back(self._proposal.to)
         self.leave_out()
 
     def _go_back(self, to: int) -> None:
-        """Back to what was after line ``to``, from the line that comes now."""
+        """Go back to the position after line ``to``, from the line that comes now."""
         while self._played and self._played[-1][0] > to:
             self._played.pop()
         while self._kept[-1][0] > len(self._played):

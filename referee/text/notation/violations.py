@@ -12,7 +12,7 @@ from referee.text.words.catalogue import ENGLISH, Phrase, Said, Words, in_langua
 
 _SIDES: Final = "sides"
 _VALUES: Final = ("value", "terrain", "type")
-"""With what keys of values begin."""
+"""The beginnings of keys of values."""
 
 
 def sentence(violation: Violation, rules: Mapping[str, Rule], say: Words = IN_ENGLISH) -> str:
@@ -32,7 +32,7 @@ def in_words(violation: Violation, rules: Mapping[str, Rule], say: Words = IN_EN
     if violation.facts:
         words += f" ({', '.join(_fact(name, fact, say) for name, fact in violation.facts.items())})"
     rule = rules.get(violation.rule_id)
-    # In quotes, as it says what must be, and what happened is the opposite.
+    # In quotes, as it states the rule, and the event is the opposite.
     return words if rule is None else say("violation.rule", what=words, text=rule_text(rule, say))
 
 
@@ -49,7 +49,7 @@ def original(rule: Rule, say: Words) -> str:
 
 
 def _fact(name: str, fact: Fact, say: Words) -> str:
-    """Return ``found: not in hand``. What the catalogue does not have is a name or a number in any language."""
+    """Return ``found: not in hand``. A value that the catalogue does not have is a name or a number in any language."""
     value: Fact
     if name == _SIDES and say.language != ENGLISH:  # of which they are the initials
         value = ", ".join(say(f"side.{letter}") for letter in str(fact))
@@ -59,16 +59,16 @@ def _fact(name: str, fact: Fact, say: Words) -> str:
 
 
 _MOST_CHARACTERS: Final = 2000
-"""Of what an error says: rules have long texts, a line of mistakes is longer."""
+"""The most characters of an error: rules have long texts, a line of mistakes is longer."""
 
 
 class Kind(StrEnum):
     """The three ways in which a text can be wrong."""
 
     SYNTAX = "syntax"
-    """It is not written as the grammar has it, or names what the game does not have."""
+    """The text does not fit the grammar, or names things that the game does not have."""
     ILLEGAL = "illegal"
-    """It says what the rules forbid, or what is not so."""
+    """The text says something that the rules forbid, or that is false."""
     AMBIGUOUS = "ambiguous"
     """A short form that can mean several moves."""
 
@@ -88,9 +88,9 @@ class NotationError(Exception):
         is_unfinished: bool = False,
         said: Said | None = None,
     ) -> None:
-        """``words``: of the text, which it is about. ``is_unfinished``: only that the text does not go on is wrong.
+        """``words``: the words of the text that it is about. ``is_unfinished``: the text is wrong only because it ends.
 
-        ``said``: of what kind it is, where ``what`` is in English alone.
+        ``said``: its kind, if ``what`` is in English alone.
         """
         super().__init__(kind, where, what, expected)
         self.kind = kind
@@ -98,7 +98,7 @@ class NotationError(Exception):
         self._said = what, expected
         self._kind_said = said
         self.reason = cut(str(in_language(what, IN_ENGLISH)), _MOST_CHARACTERS)
-        """Without the words that it is about."""
+        """The error without the words that it is about."""
         self.what = cut(f"{words}: {self.reason}", _MOST_CHARACTERS) if words else self.reason
         self.expected = cut(str(in_language(expected, IN_ENGLISH)), _MOST_CHARACTERS)
         self.violations = tuple(violations)
@@ -106,7 +106,7 @@ class NotationError(Exception):
 
     @property
     def rule_ids(self) -> tuple[str, ...]:
-        """Of what is illegal, the rules that it breaks: ascending, without repeats; none where it is no rule's."""
+        """The rules that an illegal line breaks: ascending, without repeats; none if it breaks no rule."""
         return tuple(sorted({violation.rule_id for violation in self.violations}))
 
     def moved(self, line: int, column: int) -> NotationError:
@@ -115,7 +115,7 @@ class NotationError(Exception):
         return self
 
     def why(self, say: Words) -> str:
-        """Return what is wrong and what was expected, in a language; in English, where nothing else says it."""
+        """Return the fault and the expected text, in a language; in English, where there is no other."""
         what, expected = (cut(str(in_language(part, say)), _MOST_CHARACTERS) for part in self._said)
         told = say("line.why", what=what, expected=expected) if expected else what
         if say.language == ENGLISH or not isinstance(self._said[0], str):
@@ -151,9 +151,9 @@ class BadWord(Exception):
     """A word of an organiser or an arbiter is not what it may be. As text, it begins with the command's option."""
 
     def __init__(self, word: str, what: str | Phrase) -> None:
-        """``word``: its name, such as ``protest-time``. ``what``: what is wrong, as it follows the name: ``: …``."""
+        """``word``: its name, such as ``protest-time``. ``what``: the fault, as it follows the name: ``: …``."""
         super().__init__(f"--{word}{what}")
         self.word = word
         self.what = str(what)
         self.phrase = phrase("{word}{what}", word=word, what=what) if isinstance(what, Phrase) else None
-        """What is wrong, with the name before it, where that can be said in other languages."""
+        """The error with the name before it, if it can be said in other languages."""

@@ -234,7 +234,7 @@ def _layouts(about: Claim) -> list[Mapping[Cell, str]]:
 
 _FOOT: Final = 62
 _MIN_WIDTH: Final = 580
-"""What the line at the bottom needs."""
+"""The width of the line at the bottom."""
 _BAR: Final = 11
 """Thickness of a wall."""
 _CHIP: Final = 72
@@ -274,7 +274,7 @@ _FOUNTAIN: Final = """\
 def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = None) -> str:
     """Draw a legal layout: tiles, walls, the longest wall in gold, and the counts below.
 
-    ``wall_points``: what the wall scores, where the game's options make it another number than its length (ALH-B6).
+    ``wall_points``: the wall's score, where the game's options make it another number than its length (ALH-B6).
     """
     cells = layout.cells()
     columns = [x for x, _ in cells] + [0]
@@ -392,7 +392,7 @@ def _drawn_tile(tiles: TileSet, tile: int, *, small: bool = False) -> str:
 
 
 def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
-    """Draw how many tiles there are of each type, and the wall: what is scored."""
+    """Draw the number of tiles of each type, and the wall: these are scored."""
     counts = [0] * len(TYPES)
     for tile in layout.tiles.values():
         counts[layout.tile_set.types[tile]] += 1

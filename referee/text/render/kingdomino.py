@@ -26,7 +26,7 @@ from referee.wire.certificates.kingdomino.claims import Claim, Frame, Placed, Pl
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """``halves`` and ``numbers``: what is on each cell, and of which domino; neither has the castle's."""
+    """``halves`` and ``numbers``: the half on each cell, and its domino's number; neither has the castle's."""
 
     halves: dict[Cell, Half]
     numbers: dict[Cell, int]
@@ -313,7 +313,7 @@ _CHIP: Final = 78
 _SIDE: Final = 36
 """Side of the small landscapes in the legend."""
 _MIN_WIDTH: Final = 7 * _CHIP + 40
-"""What the line at the bottom needs."""
+"""The width of the line at the bottom."""
 
 
 def svg(kingdom: Kingdom, domino_set: DominoSet, title: str = "Kingdomino", *, bonus: int = 0) -> str:
@@ -358,7 +358,7 @@ def _description(kingdom: Kingdom, dominoes: Iterable[tuple[Domino, Cell, Cell]]
 
 
 def _frame(drawn: Board) -> Iterable[str]:
-    """Draw a fixed frame and its cells, most of which are hidden by what comes after."""
+    """Draw a fixed frame and its cells, most of which the next parts hide."""
     if not drawn.fixed:
         return
     x, y = drawn.columns.start * CELL, drawn.rows.start * CELL
@@ -435,7 +435,7 @@ def _half(half: Half, across: int, down: int) -> str:
 
 
 def _foot(kingdom: Kingdom, bonus: int, width: int, y: int) -> Iterable[str]:
-    """Yield points by terrain, and what they make together."""
+    """Yield points by terrain, and their sum."""
     points, squares = [0] * len(TERRAINS), [0] * len(TERRAINS)
     for area in kingdom.areas():
         points[area.terrain] += area.squares * area.crowns

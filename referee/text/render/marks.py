@@ -1,4 +1,4 @@
-"""Marks in boards of text, and words about seats and what is awaited, for every game's text. Knows no game."""
+"""Marks in boards of text, and words about seats and the awaited act, for every game's text. Knows no game."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ _WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=Fal
 
 
 def awaited(pending: Pending) -> str:
-    """Return what is awaited: ``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): …``.
+    """Return the words for the awaited act: ``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules):
+    …``.
 
-    What a position is worth is that of its moves alone: forfeits, penalties and rulings are no part of it.
+    The worth of a position is that of its moves alone: forfeits, penalties and rulings are no part of it.
     """
     match pending:
         case Decision(seat, kinds):

@@ -1,4 +1,4 @@
-"""How each game's positions are drawn. Knows no game."""
+"""The drawing of each game's positions. Knows no game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.games.game import Cell
 
 
 class Renderer(Protocol):
-    """What a game's package offers."""
+    """The functions that a game's package offers."""
 
     def position_text(
         self,
@@ -22,10 +22,10 @@ class Renderer(Protocol):
         marked: Collection[Cell] = (),
         ascii_only: bool = False,
     ) -> str:
-        """Write what lies on the table, and what these seats (None: all) have.
+        """Write the pieces on the table, and those of these seats (None: all).
 
-        ``names``: of those who sit there, by seat, empty for none. ``awaits``: say first what is awaited. ``marked``:
-        cells to be marked with ! on the board of the first of these seats.
+        ``names``: the players' names by seat, empty for none. ``awaits``: begin with the awaited act. ``marked``: cells
+        to be marked with ! on the board of the first of these seats.
         """
 
     def boards_text(self, state: Any, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:

@@ -100,7 +100,7 @@ def _completed(state: State) -> Iterable[str]:
 def _award(award: Award, *, against: bool) -> str:
     seats = [f"seat {seat}" for seat in award.seats]
     players = [*seats, *(f"virtual {player}" for player in award.virtual)]
-    # Of boards alone the round need not be known.
+    # Boards alone need not say the round.
     when = f" in round {award.round}" if award.round else ""
     words = f"completed{when}: {TYPES[award.type]} by {' and '.join(players)}"
     paid = players if against else seats
@@ -150,7 +150,7 @@ _CORNERS: Final = ((_LOW, _LOW), (_HIGH, _HIGH), (_LOW, _HIGH), (_HIGH, _LOW), (
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """Draw a seat's sheet in a game: what is crossed out, the dice along their axes, boxes by type, coins."""
+    """Draw a seat's sheet in a game: the crossed-out cells, the dice along their axes, boxes by type, coins."""
     sheet = state.sheet
     boxes_top = _TOP + FACES * _CELL + 30
     coins_top = boxes_top + 3 * _ROW + 16

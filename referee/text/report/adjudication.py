@@ -1,7 +1,7 @@
-"""A record of a whole game, judged: what happened, what was illegal, and how the arbiter let it go on. Knows no game.
+"""A record of a whole game, judged: its events, its illegal lines, and the arbiter's rulings on them. Knows no game.
 
 ``adjudicate`` reads the text of a game as ``referee.text.notation.game_text`` does, and does not end at the first move
-that the rules forbid: what becomes of it is the arbiter's policy. It signs and writes nothing.
+that the rules forbid: the arbiter's policy decides about it. It signs and writes nothing.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def adjudicate(
     """Return the record, judged: ``rulings`` decide about their lines, ``policy`` about all others.
 
     ``log_of``: by which acts of the table are judged; without, each is as the record has it. ``most_illegal``: lines
-    that are judged, or all. ``say``: the language of what becomes of them. Raise ``NotationError`` for a text that is
-    not in the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be applied;
+    that are judged, or all. ``say``: the language of the outcomes. Raise ``NotationError`` for a text that is not in
+    the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be applied;
     ``TooManyIllegal``.
     """
     found = _run(text, policy, rulings, log_of, advises=True, most_illegal=most_illegal, say=say)
@@ -175,7 +175,7 @@ class _Judge:
         tried: Callable[[int], Adjudication] | None,
         say: Words,
     ) -> None:
-        """``tried``: what comes of skipping a line; None: nobody wants advice."""
+        """``tried``: the outcome of skipping a line; None: no advice is asked for."""
         self._book = Scorebook(setup, policy, log, say)
         self.outcome = self._book.outcome
         self._transcript = Transcript(text, acts, setup, marks_count=marks_count)
@@ -184,7 +184,7 @@ class _Judge:
         self._say = say
         self._is_listing = is_listing
         self._fell: Fallen | None = None
-        """The move that does not count, until another seat plays: what belongs to it falls with it."""
+        """The move that does not count, until another seat plays: lines that belong to it fall with it."""
         self._rulings = by_line(rulings, {place_of(act)[0] for act in acts}, setup.seats)
 
     def read(self, index: int) -> None:
@@ -215,7 +215,7 @@ class _Judge:
         self._book.take(done)
 
     def _refused(self, line: int) -> NotationError | None:
-        """Why no move and no draw counts now, whichever it is: the game is paused, or has come to its end."""
+        """The reason why no move and no draw counts now: the game is paused, or has a result."""
         try:
             self._book.check_goes_on(self._transcript.told(line), line)
         except NotationError as wrong:
@@ -252,10 +252,10 @@ class _Judge:
             raise RulingError(ruling.at, what, "an illegal line; --list names them")
 
     def _is_judged(self, line: int, wrong: NotationError | None) -> bool:
-        """Whether a line is somebody's move: what is not in the notation is nobody's, unless a ruling says what it is.
-        A list has it all the same.
+        """Return whether a line is a seat's move: a line that is not in the notation is not, unless a ruling says what
+        it is. A list has it all the same.
 
-        What a line says of its position, such as coins, may be wrong only because of rulings before it.
+        A line's statements on its position, such as coins, may be wrong only because of rulings before it.
         """
         if wrong is None or wrong.kind is Kind.ILLEGAL or line in self._rulings or self._is_listing:
             return True
@@ -289,7 +289,7 @@ class _Judge:
             self._fell = None
         self._book.enter(Step.ACCEPTED if violations else Step.PLAYED, event, seat, line, violations)
 
-    # What becomes of what is illegal
+    # The treatment of illegal lines
 
     def _judge(self, index: int, event: Any, wrong: NotationError) -> None:
         act = self._transcript.acts[index]
@@ -327,7 +327,7 @@ class _Judge:
         self._book.take_off(ruling)
 
     def _judge_beside(self, index: int, wrong: NotationError, due: Due | None = None) -> None:
-        """A line that cannot be, whatever the rules of the game say: nobody's move is missing without it.
+        """Judge a line that is impossible under any rules of the game: without it no seat's move is missing.
 
         ``due``: the stand-in's move in its place, as the seat makes none.
         """
@@ -463,7 +463,8 @@ class _Judge:
         return ""
 
     def _belongs(self, fallen: Fallen, act: Any, wrong: NotationError) -> bool:
-        """Whether a line is what the seat did after the move that does not count, such as placing what it bought."""
+        """Return whether a line follows the seat's move that does not count, such as placing the tile that it
+        bought."""
         if game_text.seat_of(act) != fallen.seat:
             return False
         if is_out_of_place(wrong):

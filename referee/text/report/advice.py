@@ -1,4 +1,4 @@
-"""Advice for the arbiter: what can be ruled where a ruling or a policy leads no further."""
+"""Advice for the arbiter: the possible rulings where a ruling or a policy leads no further."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Fallen:
     seat: int
     line: int
     index: int
-    """Of the line among those with moves."""
+    """The line's index among those with moves."""
     event: Any
     """None: it was no move."""
     before: State
@@ -36,12 +36,12 @@ class Fallen:
 
 
 class Advice:
-    """Tries what else could be ruled, and says what leads on. It enters nothing."""
+    """Tries other rulings, and says which ones let the record continue. It enters nothing."""
 
     def __init__(
         self, transcript: Transcript, book: Scorebook, tried: Callable[[int], Adjudication] | None, say: Words
     ) -> None:
-        """``tried``: what comes of skipping a line; None: nobody wants advice."""
+        """``tried``: the outcome of skipping a line; None: no advice is asked for."""
         self._transcript = transcript
         self._table = book.table
         self._outcome = book.outcome
@@ -64,7 +64,7 @@ class Advice:
         return f"{self._say('advice.draw', n=first)}; {advice}"
 
     def can_skip(self, line: int) -> bool:
-        """Return whether the record goes on without the line: it does not come to a draw that does not fit."""
+        """Return whether the record continues without the line: it does not come to a draw that does not fit."""
         try:
             stopped = self._tried(line).stopped if self._tried is not None else None
         except (NotationError, RulingError):
@@ -73,7 +73,7 @@ class Advice:
         return stopped is None or stopped.line not in draws
 
     def _others(self, state: State, index: int) -> list[str]:
-        """Return rulings that replace a line by another move, after which the record goes on."""
+        """Return rulings that replace a line by another move, after which the record continues."""
         acts = self._transcript.acts
         line, seat = place_of(acts[index])[0], game_text.seat_of(acts[index])
         repairs = repair.moves(self._table, state, acts, index, self._transcript.words(line), say=self._say)

@@ -15,11 +15,11 @@ from referee.text.words.catalogue import Words
 
 _LAST = 3
 _Round = tuple[int, State]
-"""Its number, and the position whose boards it scores."""
+"""The number of the round, and the position whose boards it scores."""
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool, say: Words) -> Sheet:
-    """Score round by round, as far as the boards are known; what they do not explain is taken over.
+    """Score round by round, as far as the boards are known; points that they do not explain are taken over.
 
     Raise ``SheetError`` if the points are fewer than the last round gives, or come from no round at all.
     """

@@ -57,7 +57,7 @@ def _discarded(discarded: Sequence[int], say: Words) -> str:
 
 
 def _ties(standings: Sequence[Standing], say: Words) -> Iterator[Reason]:
-    """KDO-21 to KDO-23: of each group of seats with equal points, what told them apart."""
+    """Return the tie-break of each group of seats with equal points (KDO-21 to KDO-23)."""
     for group in tied([standing.points for standing in standings]):
         areas = {standings[seat].largest_area for seat in group}
         sizes = _each(group, [standings[seat].largest_area for seat in group], say)

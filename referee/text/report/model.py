@@ -1,4 +1,4 @@
-"""What a report of a game has, whatever it was made from: plain values to be rendered. Knows no game or file."""
+"""The content of a report of a game, from any source: plain values to be rendered. Knows no game or file."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
 
 _REFERENCE = re.compile(r'(\bid="|\bhref="#|\burl\(#)')
-"""To or of a part of a picture; in a page every picture has names of its own for them."""
+"""The references to or of a part of a picture; in a page every picture has names of its own for them."""
 
 
 class Tone(StrEnum):
-    """How grave a headline is."""
+    """The gravity of a headline."""
 
     GOOD = "good"
     OPEN = "open"
@@ -38,12 +38,12 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """Who sits there, as far as it is known."""
+    """The player at a seat, as far as known."""
 
     number: int
     name: str = ""
     facts: Facts = ()
-    """Its key, how the log calls the player, the salt that makes this a proof."""
+    """The key of the seat, the log's name for the player, the salt that makes this a proof."""
     key: str = ""
     """Its public key in hexadecimal, where a log tells it."""
 
@@ -54,10 +54,10 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What the organiser says about the game; empty: nothing."""
+    """The organiser's statements on the game; empty: none."""
 
     date: str = ""
-    """When it was played, as in ``2026-11-22``."""
+    """The date of play, as in ``2026-11-22``."""
     event: str = ""
     arbiter: str = ""
 
@@ -67,15 +67,15 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of what happened."""
+    """A line of the course of the game."""
 
     number: int | None
-    """Of the entry, or of the record's line, which what was entered beside it does not have."""
+    """The number of the entry, or of the record's line; an act that was entered beside the record has none."""
     time: str
-    """By the referee's clock, UTC; empty if there is none."""
+    """The time by the referee's clock, UTC; empty if there is none."""
     words: str
     mark: str = ""
-    """Such as ``refused`` or ``stand-in``; empty for what is as usual."""
+    """The kind of an unusual line, such as ``refused`` or ``stand-in``; empty for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Wrong:
     """``line 12`` or ``entry 40``."""
     words: str
     broken: tuple[str, ...]
-    """A sentence for each rule that it breaks, or for what was awaited instead."""
+    """A sentence for each rule that it breaks, or for the act that was awaited instead."""
     outcome: str
 
 
@@ -110,29 +110,29 @@ class Report:
     verdict: tuple[str, ...]
     """Under the headline, a line each."""
     result: tuple[Standing, ...]
-    """By places; empty for a game that has none."""
+    """The standings by places; empty for a game that has none."""
     about: Facts
     seats: tuple[Seat, ...]
     sheet: Sheet | None
     no_sheet: str
     """Why there is none."""
     rules: tuple[Rule, ...]
-    """Those that the sheet names."""
+    """The rules that the sheet names."""
     wrong: tuple[Wrong, ...]
     rows: tuple[Row, ...]
     numbered: str
-    """What the numbers of the rows are: ``line`` or ``entry``."""
+    """The kind of the rows' numbers: ``line`` or ``entry``."""
     pictures: tuple[tuple[str, str], ...]
     """Titles and SVG."""
     hashes: Facts
     signatures: tuple[str, ...] = ()
-    """Who signs the printed page; nobody where there are none."""
+    """The signatories of the printed page; empty: none."""
     say: Words = IN_ENGLISH
     """The language of all of it."""
 
     @property
     def has_times(self) -> bool:
-        """Whether any row has one."""
+        """True if any row has one."""
         return any(row.time for row in self.rows)
 
     def name_of(self, player: str) -> str:
@@ -205,7 +205,7 @@ def signatures(seats: Sequence[Seat], heading: Heading, say: Words = IN_ENGLISH)
 def pictures(
     rules_id: str, state: State, seats: Sequence[Seat], say: Words = IN_ENGLISH
 ) -> tuple[tuple[str, str], ...]:
-    """Return every seat's board. The name is not in the picture, which is the same whoever played."""
+    """Return every seat's board. The picture is the same for all players: it has no name."""
     draw = renderer(rules_id)
     drawn = []
     for seat in seats:
@@ -244,7 +244,7 @@ def standings(result: Result | None, players: Sequence[Player] = (), say: Words 
 def of_adjudication(
     found: Adjudication, seats: Sequence[Seat], hashes: Facts = (), heading: Heading | None = None
 ) -> Report:
-    """``seats``: with what the log says of them, if there is one; ``hashes``: of that log. In its language."""
+    """``seats``: with the log's data on them, if there is a log; ``hashes``: of that log. In its language."""
     setup, say = found.setup, found.say
     heading = heading or Heading()
     scores = found.told.sheet(final=False, say=say)

@@ -1,4 +1,4 @@
-"""What a record comes to when it is judged: what was entered, what is illegal, how the game ends. Knows no game."""
+"""The outcome of judging a record: what was entered, what is illegal, how the game ends. Knows no game."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REINSTATED: Final = "TBL-18"
 
 
 class Step(Enum):
-    """What became of a line of the record, or was entered beside it."""
+    """The treatment of a line of the record, or an act entered beside it."""
 
     PLAYED = auto()
     REFUSED = auto()
@@ -52,19 +52,19 @@ class Entered:
 
     step: Step
     event: Any
-    """None for what is no event of the game."""
+    """The event; None for an act that is no event of the game."""
     words: str
-    """The event as a line of notation, in its position; or what the arbiter ruled."""
+    """The event as a line of notation, in its position; or the arbiter's ruling."""
     line: int | None
-    """Of the record; None for what the record does not have."""
+    """The line of the record; None if the record does not have it."""
     seat: int | None
-    """Whose act it is; None for what was drawn or rolled, and of acts of the table."""
+    """The seat whose act it is; None for draws and rolls, and for acts of the table."""
     violations: tuple[Violation, ...] = ()
-    """Of what was refused or accepted."""
+    """The violations of a refused or accepted move."""
     points: int = 0
-    """Of a penalty."""
+    """The points of a penalty."""
     ruling: str = ""
-    """What the arbiter ruled about the line, for the log."""
+    """The arbiter's ruling about the line, for the log."""
 
     @property
     def rule_ids(self) -> tuple[str, ...]:
@@ -78,26 +78,26 @@ class Illegal:
 
     line: int
     column: int
-    """Both from 1."""
+    """The line and the column count from 1."""
     seat: int | None
-    """None: what was drawn or rolled, or an act of the table."""
+    """The seat; None: a draw or roll, or an act of the table."""
     words: str
-    """As the record has it, or how it begins if it is long."""
+    """The words of the record, or their beginning if they are long."""
     violations: tuple[Violation, ...]
-    """Empty where no rule of the game is broken, but what is awaited is something else: ``reason`` tells what."""
+    """Empty where no rule of the game is broken, but another act is awaited: ``reason`` tells which."""
     reason: str
     outcome: str
-    """What became of it, and by which rule of the table."""
+    """The treatment of the line, and the rule of the table for it."""
     stopped: bool
     """The adjudication ends before it."""
     ruled: bool = False
     """The record itself says that an arbiter let it stand, which is as it should be."""
     ruling: str = ""
-    """What the arbiter ruled about this line alone."""
+    """The arbiter's ruling about this line alone."""
     follows: int | None = None
     """The line that does not count, to which this one belongs: it is no further illegal move."""
     advice: str = ""
-    """What can be ruled, where the adjudication ends as it cannot do what was ruled."""
+    """The possible rulings, where the adjudication ends as it cannot follow the one that was made."""
 
 
 @dataclass(slots=True)
@@ -107,30 +107,30 @@ class Adjudication:
     setup: Setup
     policy: Policy
     state: State
-    """After all that was entered."""
+    """The state after all that was entered."""
     say: Words = IN_ENGLISH
-    """The language of what is said of the lines."""
+    """The language of the words on the lines."""
     entered: list[Entered] = field(default_factory=list)
     illegal: list[Illegal] = field(default_factory=list)
-    """In the order of the record."""
+    """The illegal lines in the order of the record."""
     scored: list[State] = field(default_factory=list)
     """The positions right after each scoring."""
     recorded: Contest = field(default_factory=Contest)
-    """What happened beside the moves, as the record tells it; or the result that a ruling gives."""
+    """The acts beside the moves, as the record tells them; or the result that a ruling gives."""
     entered_after: list[int] = field(default_factory=lambda: [0])
-    """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
+    """The number of ``entered`` after each line of the record, which acts of the table name by number."""
     waits: Wait | None = None
-    """What the result waits for, where the log would not have it yet."""
+    """The reason why the result waits, where the log would not have it yet."""
     claimed: str | None = None
     """The result that the record states, where it is another one."""
     unreached: tuple[LineRuling, ...] = ()
     """Rulings about lines behind the end of the adjudication."""
     changes: tuple[str, ...] = ()
-    """What the rulings made of the result, a sentence each."""
+    """The rulings' changes of the result, a sentence each."""
 
     @property
     def contest(self) -> Contest:
-        """What happened beside the moves, with the points that rulings about lines take off."""
+        """The acts beside the moves, with the points that rulings about lines take off."""
         taken = [0] * self.setup.seats
         for entered in self.entered:
             if entered.step is Step.PENALTY and entered.seat is not None:
@@ -147,22 +147,22 @@ class Adjudication:
 
     @property
     def result(self) -> str:
-        """As the header Result has it: the points by the rules, or how the game ended without any."""
+        """The text of the header Result: the points by the rules, or how the game ended without any."""
         return headers.result_words(self.told.result)
 
     @property
     def stopped(self) -> Illegal | None:
-        """What the adjudication ended before; None: the whole record was read."""
+        """The line before which the adjudication ended; None: the whole record was read."""
         return next((found for found in self.illegal if found.stopped), None)
 
     @property
     def has_rulings(self) -> bool:
-        """Whether anything in the game rests on an arbiter's ruling."""
+        """True if anything in the game rests on an arbiter's ruling."""
         return any(entered.step in _RULINGS for entered in self.entered)
 
     @property
     def ended(self) -> bool:
-        """Whether the whole record was read, or a ruling gave the result."""
+        """True if the whole record was read, or a ruling gave the result."""
         return self.stopped is None or self.recorded.ruled is not None
 
     @property
@@ -183,7 +183,7 @@ class Log(Protocol):
         """Check that moves and draws count now. ``words`` and ``line``: of the record, for the error."""
 
     def enter(self, entered: Entered) -> None:
-        """Take what happened; of what cannot be, the log stays as it was."""
+        """Take the events; an impossible one leaves the log as it was."""
 
     def end_line(self) -> None:
         """Note that a line of the record has ended."""

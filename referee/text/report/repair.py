@@ -1,4 +1,4 @@
-"""How a record may have been meant where a line is illegal: what the rest of it follows from. Knows no game."""
+"""The possible meanings of a record with an illegal line, judged by the lines that follow. Knows no game."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_MOVES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One way in which the game may have gone on."""
+    """One way in which the game may have continued."""
 
     event: Any
     """None: the line is taken as if it were not there."""
@@ -30,7 +30,7 @@ class Repair:
     seat: int | None
     told: str
     follow: int
-    """How many of the next lines can follow."""
+    """The number of next lines that can follow."""
     is_played: bool = False
     """The line itself, which breaks rules that allow it to stand."""
     is_before: bool = False
@@ -39,7 +39,7 @@ class Repair:
 
 def moves(table: Table, state: State, acts: Sequence[Any], index: int, words: str, *, say: Words) -> list[Repair]:
     """Return the legal moves in place of line ``index`` in this position of ``table``, those first after which most
-    lines follow, then the nearest to what is written, which is ``words``.
+    lines follow, then the nearest to the written line, ``words``.
     """
     return _sorted(_others(table, state, _moves(acts[index + 1 :]), say), words)
 
@@ -51,8 +51,8 @@ def _moves(acts: Sequence[Any]) -> list[Any]:
 def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: Any, say: Words) -> Repair | None:
     """Return the repair after which most lines follow; None if none leads on.
 
-    ``words``: what is written; ``event``: what it would be, if it is a move. Of equal ones, in this order: the line
-    stands as it was played; another move in its place; the line was not there; a move before it is missing.
+    ``words``: the written line; ``event``: its event, if it is a move. Of equal ones, in this order: the line stands as
+    it was played; another move in its place; the line was not there; a move before it is missing.
     """
     state, waivable = table.state, table.setup.game.waivable
     act, rest = acts[index], _moves(acts[index + 1 :])

@@ -19,7 +19,7 @@ def sheet(
     final: bool,  # noqa: ARG001
     say: Words,
 ) -> Sheet:
-    """Score the sheets as they are; places of types that nobody has completed are those of the end."""
+    """Score the sheets as they are; places of types that no player has completed are those of the end."""
     scores, shares = state.score()
     names = [say("seat", n=seat) for seat in range(state.seats)]
     names += [say("rollwrite.virtual", n=player) for player in range(len(state.virtual))]

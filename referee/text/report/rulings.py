@@ -1,4 +1,4 @@
-"""What an arbiter rules about lines of a record, and the text in which the rulings come. Knows no game.
+"""An arbiter's rulings about lines of a record, and the text in which they come. Knows no game.
 
 One ruling a line, ``;`` begins a comment:
 
@@ -23,9 +23,9 @@ from referee.text.notation.violations import cut
 from referee.text.words.catalogue import Words
 
 MOST_POINTS: Final = 1000
-"""Of one penalty (TBL-33)."""
+"""The most points of one penalty (TBL-33)."""
 MAX_CHARACTERS: Final = 1 << 19
-"""Of a text of rulings; as many as a record may have."""
+"""The most characters of a text of rulings; as many as a record may have."""
 
 _MOST_WORDS: Final = 1000
 """Characters of a ruling that the log has."""
@@ -43,14 +43,14 @@ _HAS_POINTS: Final = "such as 17: skip, 2 points off seat 1"
 
 
 class Policy(StrEnum):
-    """What becomes of an illegal move."""
+    """The treatment of an illegal move."""
 
     STOP = "stop"
     """The adjudication ends before it."""
     SKIP = "skip"
-    """It does not count; if the seat does not move again, the stand-in's move is entered (TBL-2)."""
+    """The move does not count; if the seat does not move again, the stand-in's move is entered (TBL-2)."""
     ACCEPT = "accept-as-played"
-    """It stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends before it."""
+    """The move stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends before it."""
 
 
 class RulingError(InputError):
@@ -75,16 +75,16 @@ class LineRuling:
     """A ruling about one line of the record."""
 
     line: int
-    """Of the record, from 1."""
+    """The number of the line in the record, from 1."""
     policy: Policy | None
     """None: the line is replaced by ``move``."""
     move: str = ""
-    """In notation, with its seat."""
+    """The move in notation, with its seat."""
     points_off: tuple[PointsOff, ...] = ()
     result: Result | None = None
-    """What the arbiter gives the game that stops here (TBL-36)."""
+    """The result that the arbiter gives the game that stops here (TBL-36)."""
     at: int = 0
-    """Where it stands in its text, from 1."""
+    """The line of the ruling in its text, from 1."""
 
     def __str__(self) -> str:
         words = {None: self.move, Policy.ACCEPT: "stands"}.get(self.policy, str(self.policy))

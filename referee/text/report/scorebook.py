@@ -1,4 +1,4 @@
-"""The scorebook of a record that is judged: what its lines say, what is entered, and a seat that was skipped."""
+"""The scorebook of a record that is judged: its lines, the entered events, and a seat that was skipped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_TOLD: Final = 200
 
 
 class Transcript:
-    """The lines of a record, and what each would be in a position. Nothing changes it."""
+    """The lines of a record, and the event of each in a position. Nothing changes it."""
 
     def __init__(self, text: str, acts: Sequence[Any], setup: Setup, *, marks_count: bool) -> None:
         """``marks_count``: a move that the record marks as accepted stands."""
@@ -41,7 +41,7 @@ class Transcript:
         return cut(self.words(line), _MOST_TOLD)
 
     def meant(self, state: State, act: Any) -> tuple[Any, NotationError | None]:
-        """Return what a line would be in a position, if anything; and what is wrong with it, unless it is marked so."""
+        """Return the event of a line in a position, if any; and its fault, unless it is marked so."""
         try:
             event = game_text.meant(self._setup.rules_id, state, act)
         except NotationError as error:
@@ -61,7 +61,7 @@ class Transcript:
 
 
 class Scorebook:
-    """What is entered: the table, the log and the outcome, which agree after each call."""
+    """The record as entered: the table, the log and the outcome, which agree after each call."""
 
     def __init__(self, setup: Setup, policy: Policy, log: Log | None, say: Words) -> None:
         """``log``: by which acts of the table are judged; None: each is as the record has it."""
@@ -102,7 +102,7 @@ class Scorebook:
         self.outcome.recorded = replace(told, ruled=given or told.ruled)
 
     def add(self, entered: Entered) -> None:
-        """Have it in the log and in the outcome. Raise ``NotationError`` for what no log has."""
+        """Have it in the log and in the outcome. Raise ``NotationError`` for an act that no log has."""
         if self._log is not None:
             self._log.enter(entered)
         self.outcome.entered.append(entered)
@@ -129,7 +129,7 @@ class Scorebook:
             self._went_on()
 
     def enter_due(self, event: Any) -> None:
-        """Enter what follows without anybody's choice."""
+        """Enter the events that follow without a choice."""
         self.enter(Step.DUE, event, seat_on_turn(self.outcome.state), None)
 
     def refuse(self, act: Any, event: Any, wrong: NotationError) -> None:
@@ -166,7 +166,7 @@ class SkippedSeat:
         self.seat: int | None = None
         """None: no move is missing."""
         self._open: list[int] = []
-        """Of the illegal lines, those of which it is not yet known what is played instead."""
+        """The illegal lines whose replacement is not known yet."""
         self.lost = False
         """The line before was skipped, as something else is awaited."""
 

@@ -1,4 +1,4 @@
-"""What a score sheet is: every item that gives points, for every player, and why places are as they are. Knows no game.
+"""A score sheet: every item that gives points, for every player, and the reasons for the places. Knows no game.
 
 Each game's module of this package makes one from the engine's own scoring; nothing is scored here.
 """
@@ -27,10 +27,10 @@ class Item:
     """Something that gives a player points, or could have."""
 
     group: str
-    """What it belongs to, such as ``round 3`` or ``areas``."""
+    """The group of the item, such as ``round 3`` or ``areas``."""
     what: str
     how: str
-    """How the points come about: ``shares 1st and 2nd place with seat 1: (21 + 13) / 2 = 17``."""
+    """The origin of the points: ``shares 1st and 2nd place with seat 1: (21 + 13) / 2 = 17``."""
     points: int
     rules: tuple[str, ...]
     """Ids of the rules that give them."""
@@ -38,17 +38,17 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """What one player has. The items' points add up to ``total``."""
+    """One player's items and points. The items' points add up to ``total``."""
 
     name: str
-    """``seat 0``, or ``virtual 0`` of a player that nobody plays and that has points."""
+    """``seat 0``, or ``virtual 0`` of a virtual player with points."""
     items: tuple[Item, ...]
     total: int
     place: int
     """1 is the winner; equal places are a draw; 0: the game has no places."""
 
     def groups(self) -> Iterator[tuple[str, list[Item]]]:
-        """Yield the items by what they belong to."""
+        """Yield the items by group."""
         for name, items in groupby(self.items, lambda item: item.group):
             yield name, list(items)
 
@@ -70,7 +70,7 @@ class Sheet:
     ties: tuple[Reason, ...]
     """None where no two have the same points."""
     remarks: tuple[str, ...]
-    """What was taken over, what is missing."""
+    """Values that were taken over or are missing."""
 
     def rule_ids(self) -> list[str]:
         """Return the ids of all rules that the sheet names, each once, in the order of their mention."""
@@ -86,7 +86,7 @@ class SheetError(InputError):
 
 
 class Scorer(Protocol):
-    """What a game's module of this package offers."""
+    """The functions that a game's module of this package offers."""
 
     def sheet(self, state: Any, scored: Sequence[Any], *, final: bool, say: Words) -> Sheet:
         """Return the sheet. ``scored``: the positions right after each scoring of the game, where they are known.
@@ -98,7 +98,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a game file or a text says of the end of a game."""
+    """The end of a game, as a game file or a text tells it."""
 
     setup: Setup
     state: State
@@ -107,22 +107,22 @@ class Told:
     scored: Sequence[State] = ()
     """The positions right after each scoring, where they are known."""
     waits: Wait | None = None
-    """The game has come to its end, which is not entered yet: there is time to protest."""
+    """The reason why the end of the game is not entered yet: there is time to protest."""
     is_boards: bool = False
-    """It is of boards alone."""
+    """True if it is of boards alone."""
     remarks: tuple[Said, ...] = ()
-    """What the sheet is to say of where it comes from."""
+    """The sheet's remarks on its source."""
     game: GameText | None = None
     """The text of the game, if it is one."""
 
     @property
     def result(self) -> Result | None:
-        """What the game has come to; None: it goes on."""
+        """The game's result; None: the game is not over."""
         return self.contest.result(self.setup.seats, self.state.pending())
 
     @property
     def needs_words(self) -> bool:
-        """Whether points and places alone do not say how the game ended."""
+        """True if points and places alone do not say how the game ended."""
         return needs_words(self.result, self.contest, self.waits)
 
     def outcome(self, say: Words = IN_ENGLISH) -> str:
@@ -227,9 +227,9 @@ def tied(totals: Sequence[int]) -> list[list[int]]:
 
 
 def share(first: int, points: Sequence[int], others: Sequence[str], each: int, say: Words = IN_ENGLISH) -> str:
-    """Return ``1st and 2nd places shared with seat 1, (21 + 13) / 2 = 17 each``; with nobody, the place alone.
+    """Return ``1st and 2nd places shared with seat 1, (21 + 13) / 2 = 17 each``; with no others, the place alone.
 
-    ``first``: the best of the places; ``points``: of each place; ``each``: what every player gets of them.
+    ``first``: the best of the places; ``points``: of each place; ``each``: every player's share.
     """
     places = named([say(f"ordinal.{first + beyond}") for beyond in range(len(points))], say)
     what = say("places" if len(points) > 1 else "places.one", places=places)

@@ -53,7 +53,7 @@ def listing(name: str, lines: Sequence[Wrong], result: Wrong | None, say: Words 
 
 
 def _draft(say: Words) -> list[str]:
-    """Return what a translation that nobody has read says of itself."""
+    """Return the words with which an unread translation says that it is a draft."""
     return _wrapped(say("draft")) if say.is_draft else []
 
 

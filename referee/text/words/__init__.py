@@ -1,1 +1,1 @@
-"""What people read, by language: pages, reports and rules. A folder is a language, a file in it a part."""
+"""The texts that people read, by language: pages, reports and rules. A folder is a language, a file in it a part."""

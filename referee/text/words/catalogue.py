@@ -3,11 +3,11 @@
 A text has ``{places}``. Where its wording depends on a number it is an object of forms: ``of`` names the place whose
 number decides, the other keys are the plural categories of CLDR that the language has, such as ``one`` and ``other``.
 
-What is said in English where it is made, as of an act why it is refused, is a ``Phrase``: its English text is the key.
+A text that is made in English, such as the reason for a refusal, is a ``Phrase``: its English text is the key.
 
 English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
-``draft`` or was ``read`` by somebody who speaks the language; what it lacks is said in English. ``_again`` lists the
-keys whose English has changed since they were translated.
+``draft`` or was ``read`` by a speaker of the language; missing texts are said in English. ``_again`` lists the keys
+whose English has changed since they were translated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _AGAIN: Final = "_again"
 _READ: Final = "read"
 _PHRASES: Final = "phrases"
 _MOST_DEEP: Final = 8
-"""Phrases within phrases, of what others have sent."""
+"""The depth of phrases within phrases sent by others."""
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _QUALITY: Final = re.compile(r"q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
 
@@ -43,9 +43,9 @@ class UnknownLanguage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text that is said later, in whatever language: its key, and what its places are filled with.
+    """A text that is said later, in any language: its key, and the values of its places.
 
-    What is in a place may be said later, too.
+    The value of a place may be said later, too.
     """
 
     key: str
@@ -60,7 +60,7 @@ class Said:
 class Phrase:
     """A text that is in English where it is made, and can be said in another language: as text, it is the English.
 
-    ``text`` has the places, and is the key of its translations in the part ``phrases``. What is in a place may be a
+    ``text`` has the places, and is the key of its translations in the part ``phrases``. The value of a place may be a
     phrase, too.
     """
 
@@ -95,7 +95,7 @@ class Phrase:
 
     @classmethod
     def _of(cls, parts: object, depth: int = 0) -> Phrase:
-        """Raise ``TypeError`` and ``ValueError`` for what is no phrase."""
+        """Raise ``TypeError`` and ``ValueError`` if it is no phrase."""
         if not isinstance(parts, list) or len(parts) != 2 or depth > _MOST_DEEP:
             raise TypeError
         text, places = parts
@@ -136,7 +136,7 @@ class Words:
     language: str
     texts: Mapping[str, Text]
     is_draft: bool
-    """Nobody who speaks the language has read it."""
+    """True if no speaker of the language has read it."""
 
     def __call__(self, key: str, /, **places: object) -> str:
         """Return the text of a key, with its places filled. Raise ``KeyError``: no such key, or a place is missing."""
@@ -164,7 +164,7 @@ def load(part: str, language: str = ENGLISH) -> Words:
 
 
 def load_or_english(part: str, language: str) -> Words:
-    """Return a part in a language; in English, where nobody has translated it."""
+    """Return a part in a language; in English, if there is no translation."""
     return load(part, language if language in languages(part) else ENGLISH)
 
 
@@ -181,7 +181,7 @@ def languages(part: str) -> tuple[str, ...]:
 
 
 def category(language: str, number: object) -> str:
-    """Return CLDR's plural category of a number in a language; of what is no number, ``other``."""
+    """Return CLDR's plural category of a number in a language; ``other`` if it is no number."""
     try:
         value = Decimal(str(number))
     except InvalidOperation:

@@ -14,7 +14,7 @@ _WORDS = 1 << 32
 
 
 def same_words(seed: int) -> Words:
-    """Yield numbers that no draw has made: the same for everybody."""
+    """Yield numbers that no draw has made, always the same ones."""
     for at in count():
         block = sha256(b"%d/%d" % (seed, at)).digest()
         yield from (int.from_bytes(block[byte : byte + 4], "big") for byte in range(0, len(block), 4))

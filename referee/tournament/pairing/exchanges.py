@@ -16,7 +16,7 @@ _DIGIT: Final = 40
 
 
 class Units(NamedTuple):
-    """What one of each component of the vector costs."""
+    """The cost of one of each component of the vector."""
 
     float: int
     spread: int
@@ -31,15 +31,15 @@ class Units(NamedTuple):
 
 
 STRICT: Final = Units._make(1 << _DIGIT * at for at in range(len(Units._fields)))
-"""Each counts more than all that is before it: a cost is a number with the components for its digits, of so many bits,
-and to compare two is to compare the first digit that differs. No digit ever overflows."""
+"""Each counts more than all that is before it. A cost is a number whose digits are the components, ``_DIGIT`` bits
+each, so to compare two costs is to compare the first digit that differs. No digit ever overflows."""
 
 _NARROW: Final = 32
 """Places: most tables are not wider. The few that are are looked through one by one."""
 
 
 class Exchanges:
-    """The tables of a round, at first blocks of the standing, and who has the bye."""
+    """The tables of a round, at first blocks of the standing, and its byes."""
 
     def __init__(self, situation: Situation, sizes: Sequence[int], units: Units = STRICT) -> None:
         standing = situation.standing
@@ -47,7 +47,7 @@ class Exchanges:
         self.count = len(standing)
         self._points = [situation.points.get(player, 0) for player in standing]
         self._worth = [units.spread * points - units.float * place for place, points in enumerate(self._points)]
-        """What a table costs for its range is what its best has more than its worst."""
+        """The cost of a table's range is the best player's worth less the worst player's."""
         self._clash = _clashes(situation, units)
         byes, shorts = shape(self.count, sizes)
         away, in_bye = _byes(situation, byes, units)
@@ -65,16 +65,16 @@ class Exchanges:
         self._bye = 0
         """The number of the group that has the bye."""
         self._alone: list[list[int]] = []
-        """For each group what each player costs there, whoever else is in it."""
+        """For each group the cost of each player there, whatever the rest of the group."""
         self._trouble = [0] * self.count
-        """What it costs that each is in the own group, range aside: who meets, a short table, a bye."""
+        """The cost of each player in the own group, range aside: meetings, a short table, a bye."""
         self._troubled: set[int] = set()
         self._wide: set[int] = set()
         self.total = 0
         self.arrange(self.groups)
 
     def arrange(self, groups: Sequence[Sequence[int]]) -> None:
-        """Seat everybody anew, in groups of which the last has the bye.
+        """Seat all players anew, in groups of which the last has the bye.
 
         134 players at tables of 4, 3 or 5 are 34 tables or 33, and other costs may choose the other.
         """
@@ -150,7 +150,7 @@ class Exchanges:
         return found
 
     def without_clashes(self) -> list[list[int]] | None:
-        """Return groups in which nobody clashes, with the same byes; None if there are none, or none was found."""
+        """Return groups without clashes, with the same byes; None if there are none, or none was found."""
         *tables, byes = self.groups
         seated = sorted(chain(*tables))
         found = cover(seated, self._clash, [len(table) for table in tables])
@@ -169,7 +169,7 @@ class Exchanges:
             return costs[table]
 
         def seat(left: tuple[int, ...], sizes: Counter[int], away: tuple[int, ...], cost: int) -> None:
-            """Go on with whoever is the first of those who are left."""
+            """Seat the first of the players who are left, then the others."""
             nonlocal least, found
             if cost >= least:
                 return
@@ -245,7 +245,8 @@ class Exchanges:
         return {other for other in near if groups[other][0] < worst and groups[other][-1] > best}
 
     def _note(self, number: int) -> None:
-        """Take down what is found faster later: whether the table is wide, and who is in trouble there."""
+        """Note facts that speed up the search later: whether the table is wide, and which players are in trouble
+        there."""
         group, alone, trouble = self.groups[number], self._alone[number], self._trouble
         if number == self._bye:
             for place in group:
@@ -324,7 +325,7 @@ def blocks(
 ) -> tuple[int, list[Sequence[int]]]:
     """Return the least that blocks of the players can cost together, and the blocks.
 
-    So many of them are short; ``cost`` is that of one block, told whether it is short. There must be a way.
+    ``shorts`` of them are short; ``cost`` is that of one block, given whether it is short. There must be a way.
     """
     # best[k][n]: the least cost of the first n players at k short tables, and the size of the last.
     best: list[list[tuple[int, int] | None]] = [[None] * (len(players) + 1) for _ in range(shorts + 1)]
@@ -356,10 +357,10 @@ TRIED: Final = 20_000
 
 
 def cover(players: Sequence[int], clashes: Sequence[Collection[int]], sizes: Sequence[int]) -> list[list[int]] | None:
-    """Return tables of these sizes for all players, none of whom clash; None if there are none, or none was found.
+    """Return tables of these sizes for all players, without clashes; None if there are none, or none was found.
 
-    ``clashes``: by player, who must not be at the same table. Who is left with the fewest to meet is seated first, with
-    those who are near.
+    ``clashes``: by player, the players who must not be at the same table. The player with the fewest possible partners
+    is seated first, with near ones.
     """
     seatings = _Seatings(players, clashes)
     return seatings.found if seatings.seat(frozenset(players), tuple(sorted(sizes, reverse=True))) else None
@@ -393,7 +394,7 @@ class _Seatings:
         return False
 
     def _together(self, players: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-        """Yield so many of the players who can all meet, near ones first."""
+        """Yield groups of ``count`` players who can all meet, near ones first."""
         if not count:
             yield ()
             return

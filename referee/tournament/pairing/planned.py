@@ -27,19 +27,19 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Possible:
-    """How many rounds can be played in which nobody meets twice."""
+    """The number of rounds without a repeat that can be played."""
 
     reached: int
-    """``planned`` finds so many."""
+    """The number of rounds that ``planned`` finds."""
     ceiling: int
-    """It is proven that there are no more."""
+    """The proven upper limit of such rounds."""
 
 
 def planned(players: Sequence[int], sizes: Sequence[int], rounds: int, words: Words) -> Plan:
-    """Return so many rounds of these players at tables of these sizes, best first.
+    """Return ``rounds`` rounds of these players at tables of these sizes, best first.
 
-    Each has as few byes and short tables as can be. The draw says who is who in the plan, and the seats. Raise
-    ``InputError`` for wrong sizes, and for players who do not fill a table.
+    Each has as few byes and short tables as can be. The draw assigns players to the plan's numbers, and the seats.
+    Raise ``InputError`` for wrong sizes, and for players who do not fill a table.
     """
     check_sizes(sizes)
     groups = min(_ways(len(players), sizes), key=_pairs_of, default=())
@@ -63,7 +63,7 @@ def planned(players: Sequence[int], sizes: Sequence[int], rounds: int, words: Wo
 
 
 def rounds_possible(players: int, sizes: Sequence[int]) -> Possible:
-    """Return how many rounds of so many players nobody meets twice in. Raise ``InputError`` for wrong sizes.
+    """Return how many rounds these players can have without a repeat. Raise ``InputError`` for wrong sizes.
 
     The ceiling is that of counting: a round uses up pairs, and those of one table need a table each in the next.
     """
@@ -103,8 +103,8 @@ def _pairs_of(groups: Sequence[int]) -> int:
 def _constructed(players: int, sizes: Sequence[int]) -> list[Round]:
     """Return all rounds that construction gives, which may be none.
 
-    Too few players are as many as fill the tables without the last of one class, who do not meet: so no table is short
-    of two. An odd number at tables of two leaves the bye to whom the last would have met.
+    If players are too few, the missing ones are the last of one class, who do not meet: so no table is short of two. An
+    odd number at tables of two gives the bye to the player who would have met the last one.
     """
     size = sizes[0]
     tables = -(-players // size)
@@ -132,9 +132,9 @@ _STUCK: Final = 150
 _TENURE: Final = 3
 """Exchanges for which one just made is not made back; as many more by lot."""
 _SEED: Final = 0
-"""Any: what is found with it is what ``planned`` says that it finds."""
+"""Any seed: its results are those that ``planned`` promises."""
 _REPEAT: Final = 1_000
-"""What a repeat costs in exchanges of who sits at a short table again: more than there can be."""
+"""The cost of a repeat, in exchanges between short and full tables: more than there can be."""
 
 
 class _Plan:
@@ -145,7 +145,7 @@ class _Plan:
         self.groups = groups
         full = max(groups, key=lambda size: (groups.count(size), size))
         self.is_odd = [size != full for size in groups]
-        """Whether it is nobody's wish to be in the group again."""
+        """True for a group in which no player wants to be again."""
         self.met = [[0] * players for _ in range(players)]
         self.odd = [0] * players
         self.rounds: list[list[list[int]]] = [[] for _ in range(rounds)]
@@ -173,7 +173,7 @@ class _Plan:
         return _REPEAT * pairs + sum(times * (times - 1) // 2 for times in self.odd)
 
     def least(self) -> int:
-        """Return the least that it can be: nobody meets twice, and who is in odd groups changes as evenly as can be."""
+        """Return the lower bound of the cost: no repeats, and turns in odd groups as even as can be."""
         places = len(self.rounds) * sum(size for size, odd in zip(self.groups, self.is_odd, strict=True) if odd)
         each, more = divmod(places, self.players)
         return self.players * (each * (each - 1) // 2) + more * each
@@ -195,7 +195,7 @@ class _Plan:
         return change
 
     def exchange(self, at: int, a: int, p: int, b: int, q: int) -> None:
-        """Make it."""
+        """Exchange ``p`` of group ``a`` with ``q`` of group ``b`` in this round."""
         self._count(at, -1)
         groups = self.rounds[at]
         groups[a][groups[a].index(p)] = q
@@ -203,7 +203,7 @@ class _Plan:
         self._count(at, 1)
 
     def moving(self, at: int) -> list[tuple[int, int]]:
-        """Return the players, with their groups, of whom something in this round is not as it could be."""
+        """Return the players, with their groups, whose place in this round could be better."""
         fair = -(-sum(self.odd) // self.players)
         return [
             (number, player)
@@ -216,8 +216,8 @@ class _Plan:
 def golfers(players: int, groups: Sequence[int], rounds: int) -> list[list[list[int]]]:
     """Return rounds of players 0, 1, … in groups of these sizes, the best that a tabu search comes across.
 
-    A group of one is a bye. The search has always the same numbers, so that what it finds is known: whoever wants a
-    draw shuffles the players.
+    A group of one is a bye. The search always has the same random numbers, so that its result is known: for a draw,
+    shuffle the players.
     """
     words = same_words(_SEED)
     plan = _Plan(players, groups, rounds, words)
@@ -239,7 +239,7 @@ def golfers(players: int, groups: Sequence[int], rounds: int) -> list[list[list[
                     gain = plan.gain(at, a, p, b, q)
                     if forbidden.get((at, min(p, q), max(p, q)), 0) > made and cost + gain >= best:
                         continue
-                    # Of equals any, by a lot that is no draw: it decides nothing but where the search goes next.
+                    # Equals are chosen by a lot that is no draw: it only decides where the search continues.
                     key = (gain, (p * 7919 + q * 104_729 + made * 1_299_709) % 1009)
                     if choice is None or key < choice[0]:
                         choice = key, a, p, b, q

@@ -14,7 +14,7 @@ from referee.tournament.rules.quality import Pairing, Situation, Vector, check_s
 STEPS: Final = 80_000
 """Exchanges that a leg of the search tries at most."""
 _NEAR: Final = 32
-"""Places: who is in trouble is moved no further at first, as somebody to exchange with is mostly near."""
+"""Places: a player in trouble is moved no further at first, as a partner for the exchange is mostly near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Paired:
     pairing: Pairing
     reached: Vector
     bound: int
-    """No pairing with these byes has a smaller spread (EVT-P7)."""
+    """The proven least spread of a pairing with these byes (EVT-P7)."""
 
 
 def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: int = STEPS) -> Paired:
@@ -52,20 +52,21 @@ _STEPS_OF_A_PLAYER: Final = 4_000
 _AT_ONCE: Final = 512
 """Exchanges between which it is not looked again which tables cost anything."""
 _HOT: Final = 64
-"""Players: with more, for each of whom there are fewer steps, the search starts cooler."""
+"""The number of players above which the search starts cooler, as it has fewer steps for each."""
 _REACH: Final = 24
-"""Places between the two that are exchanged: who is further apart hardly ever belongs to one table."""
+"""Places between the two that are exchanged: players further apart hardly ever belong to one table."""
 _LEGS: Final = ((1, 4), (2, 4), (4, 4), (2, 2))
-"""One after the other, from the best so far: what a repeat costs, in spreads of a table, and the heat at the start, in
-quarters of the least difference of points. Which is best differs with the situation; these were found by trial."""
+"""The legs of a search, each from the best so far: the cost of a repeat, in spreads of a table, and the heat at the
+start, in quarters of the least difference of points. Which is best differs with the situation; these were found by
+trial."""
 _FREE_LEGS: Final = ((8, 4), (8, 8), (8, 4), (8, 2))
-"""The same, from a round without repeats that does not care for points."""
+"""Legs like ``_LEGS``, from a round without repeats that does not care for points."""
 _COVERED: Final = 80
 """Players: with more, the legs find a round without repeats if there is one."""
 FEW: Final = 12
 """Players: with more there are too many rounds to look at each."""
 _CLASHES: Final = ("hard", "forbidden", "repeats", "again")
-"""What no round without clashes has."""
+"""The components that a round without clashes lacks."""
 _FLOAT_OF_POINTS: Final = 16
 """Places of float that are worth the least difference of points."""
 _FRACTION: Final = 16
@@ -117,7 +118,7 @@ def search(round_: Exchanges, situation: Situation, sizes: Sequence[int], words:
 
 
 def _leg(soft: Exchanges, heat: int, steps: int, words: Words) -> None:
-    """Exchange one of a group that costs something with somebody near, while the heat falls to nothing."""
+    """Exchange a player in a costly group with one nearby, while the heat falls to nothing."""
     count, reach, group_of = soft.count, min(soft.count - 1, _REACH), soft.group_of
     numbers = quick(words)
     costly, now = soft.costly(), heat
@@ -146,4 +147,4 @@ def _patience(lot: int) -> int:
 
 
 _PATIENCE: Final = [_patience(lot) for lot in range(1 << 12)]
-"""By lot: how many times the heat an exchange may cost; one time more half as often."""
+"""The heats that an exchange may cost, by lot; one more is half as likely."""

@@ -13,7 +13,7 @@ from referee.tournament.rules.terms import Options, Terms
 
 
 class Tournament:
-    """The registered rules. What they referee is no game: the desk is the one seat, and there is no chance."""
+    """The registered rules. They referee no game: the desk is the one seat, and there is no chance."""
 
     rules_id = "event"
     version = 1

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 Tables = tuple[tuple[int, ...], ...]
-"""Of each table the entrants, in the order of their seats."""
+"""The entrants of each table, in the order of their seats."""
 
 
 class Origin(IntEnum):
-    """Where a pairing is from; the values are the schema's."""
+    """The source of a pairing; the values are the schema's."""
 
     SWISS = 1
     PLANNED = 2
@@ -35,16 +35,16 @@ class GameLog:
 
 @dataclass(frozen=True)
 class Result:
-    """What a table came to."""
+    """The result of a table."""
 
     places: tuple[int, ...]
-    """By seat: 1 is the winner, equal places are a draw, 0 was not there."""
+    """The places by seat: 1 is the winner, equal places are a draw, 0 was not there."""
     scores: tuple[int, ...] = ()
-    """Of the game, by seat; or none."""
+    """The scores in the game, by seat; or none."""
     forfeited: tuple[int, ...] = ()
     """Seats that forfeited, ascending."""
     log: GameLog | None = None
-    """None: by sheet."""
+    """The game's log; None: by sheet."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Enter:
     player: bytes = b""
     """A salted hash of the name, 32 bytes, or empty."""
     key: bytes = b""
-    """With which the entrant plays seats, 32 bytes, or empty."""
+    """The key with which the entrant plays seats, 32 bytes, or empty."""
     first_round: int = 0
-    """Of a late entry: the first round that the entrant plays."""
+    """The first round that a late entrant plays."""
     late_points: int = 0
-    """Of a late entry, in 60ths, for all rounds before."""
+    """The points of a late entrant for all rounds before, in 60ths."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CheckIn:
 
     number: int
     commitment: bytes = b""
-    """To a share of the draw, 32 bytes, or empty."""
+    """The commitment to a share of the draw, 32 bytes, or empty."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Forbid:
 
 @dataclass(frozen=True)
 class CloseEntries:
-    """Nobody checks in any more."""
+    """Check-in has ended."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Expel:
 
 @dataclass(frozen=True)
 class Pair:
-    """Who meets whom in a round."""
+    """The pairing of a round."""
 
     round: int
     tables: Tables
@@ -149,11 +149,11 @@ class Pair:
     bound: int
     origin: Origin
     engine: str = ""
-    """What paired it: a program and its version."""
+    """The program that made the pairing, and its version."""
     reason: str = ""
-    """Of a manual or an external pairing."""
+    """The reason for a manual or an external pairing."""
     engine_vector: tuple[int, ...] = ()
-    """What the engine had instead."""
+    """The vector of the engine's own pairing."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class OpenTable:
 
 @dataclass(frozen=True)
 class EnterResult:
-    """What a table came to."""
+    """A table has a result."""
 
     round: int
     table: int
@@ -194,7 +194,7 @@ class Amend:
 
 @dataclass(frozen=True)
 class Award:
-    """An entrant gets these points, in 60ths, for a round, instead of what the table gives."""
+    """An entrant gets these points, in 60ths, for a round, instead of the table's."""
 
     round: int
     number: int
@@ -229,7 +229,7 @@ class CloseRound:
 
 @dataclass(frozen=True)
 class Cut:
-    """The best go on to the knock-out, as many as the terms say."""
+    """The best entrants reach the knock-out, as many as the terms say."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def _reason(act: acts.Act) -> Iterator[Violation]:
 
 
 def _still_there(position: Position, number: int) -> Iterator[Violation]:
-    """EVT-P1: nobody has left, or come back, since the round was paired."""
+    """EVT-P1: no entrant has left, or come back, since the round was paired."""
     round_ = round_of(position, number)
     if round_ is not None and not round_.is_knock_out:
         changed = set(position.there(number)) ^ {*round_.seats, *round_.byes}
@@ -381,7 +381,7 @@ def _results(position: Position, number: int) -> Mapping[int, acts.Result]:
 
 
 def _known_round(position: Position, number: int) -> Iterator[Violation]:
-    """EVT-G2: what is entered of a round is of one that was published."""
+    """EVT-G2: acts about a round are entered only after it was published."""
     round_ = round_of(position, number)
     if round_ is None or not round_.is_published:
         yield broken("EVT-G2", "the round is not published", round=number)

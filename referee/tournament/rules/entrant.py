@@ -11,20 +11,20 @@ from referee.tournament.rules.bencode import bencode
 
 @dataclass(frozen=True)
 class Entrant:
-    """What is known of an entrant beside results."""
+    """The facts about an entrant beside results."""
 
     number: int
     player: bytes = b""
     key: bytes = b""
     commitment: bytes = b""
-    """To a share of the draw."""
+    """The commitment to a share of the draw."""
     share: bytes = b""
-    """What opened it."""
+    """The share that was opened."""
     is_there: bool = False
     """Checked in."""
     first_round: int = 1
     late_points: int = 0
-    """In 60ths, for all rounds before the first."""
+    """The points in 60ths, for all rounds before the first."""
     has_withdrawn: bool = False
     is_expelled: bool = False
     absent: tuple[int, ...] = ()

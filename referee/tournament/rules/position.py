@@ -21,25 +21,25 @@ _DOMAIN: Final = b"tile-referee/v1/event-"
 
 
 class Position(StateBase):
-    """All there is. What a field holds is never changed, another is put in its place: so copies are cheap."""
+    """The whole position. A field's value is never changed, only replaced: so copies are cheap."""
 
     __slots__ = ("entrants", "forbidden", "is_abandoned", "is_cut", "key", "phase", "plan", "rounds", "seats", "terms")
 
     def __init__(self, seats: int, terms: Terms) -> None:
-        """Before the first act. Raise ``SetupError``."""
+        """Make the position before the first act. Raise ``SetupError``."""
         if seats != SEATS:
             raise SetupError("seats", f"{seats}; expected 1, the desk")
         self.seats = seats
         self.terms = terms
         self.phase = Phase.ENTERING
         self.key = b""
-        """From which every lot comes; empty until the draw."""
+        """The key of all lots; empty until the draw."""
         self.entrants: Mapping[int, Entrant] = {}
-        """By number."""
+        """The entrants by number."""
         self.forbidden: Mapping[tuple[int, int], bool] = {}
         """Pairs that are not to meet, the smaller number first; and whether never."""
         self.plan: Mapping[int, Tables] = {}
-        """By round."""
+        """The planned tables by round."""
         self.rounds: tuple[Round, ...] = ()
         self.is_cut = False
         self.is_abandoned = False
@@ -73,7 +73,7 @@ class Position(StateBase):
 
     @property
     def is_between(self) -> bool:
-        """Whether every round that was paired is closed (EVT-P12)."""
+        """True if every round that was paired is closed (EVT-P12)."""
         return self.round is None or self.round.is_closed
 
     @property
@@ -118,7 +118,7 @@ def commitment(seed: bytes) -> bytes:
 
 
 def share_commitment(number: int, seed: bytes) -> bytes:
-    """Return what a CheckIn says of an entrant's share; with the number, so that nobody can copy it."""
+    """Return the commitment of a CheckIn to an entrant's share; it includes the number, so that it cannot be copied."""
     return sha256(_DOMAIN + b"share\0" + number.to_bytes(4, "big") + seed).digest()
 
 
@@ -141,5 +141,5 @@ class Phase(IntEnum):
 
     @property
     def words(self) -> str:
-        """For people."""
+        """The phase in words."""
         return ("entries are open", "the draw is next", "being played", "over")[self]

@@ -27,7 +27,7 @@ def pair(a: int, b: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What a pairing depends on, before a round. Players are positive integers; what a mapping lacks is 0.
+    """The facts before a round on which a pairing depends. Players are positive integers; missing values are 0.
 
     Raises ``InputError`` for a standing that is none and for pairs the wrong way round.
     """
@@ -35,21 +35,21 @@ class Situation:
     standing: tuple[int, ...]
     """The players who are present, best first: a total order in which points come first."""
     points: Mapping[int, int]
-    """In 60ths."""
+    """The points in 60ths."""
     met: Mapping[Pair, int] = field(default_factory=dict)
-    """How often the two met at a table that was played."""
+    """The number of tables at which the two met and played."""
     again: frozenset[Pair] = frozenset()
-    """Those who met in the round just before."""
+    """The pairs who met in the round just before."""
     byes: Mapping[int, int] = field(default_factory=dict)
-    """How often the player had a bye."""
+    """The number of byes of the player."""
     shorts: Mapping[int, int] = field(default_factory=dict)
-    """How often the player sat at a table that had not the first of the sizes."""
+    """The number of the player's tables that had not the first of the sizes."""
     seated: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """How often the player sat on seat 0, 1, …; seats that are not named: never."""
+    """The player's number of turns on seat 0, 1, …; on seats that are not named: 0."""
     soft: frozenset[Pair] = frozenset()
-    """Those who should not meet."""
+    """The pairs who should not meet."""
     hard: frozenset[Pair] = frozenset()
-    """Those who must not."""
+    """The pairs who must not meet."""
 
     def __post_init__(self) -> None:
         if twice := [player for player, times in Counter(self.standing).items() if times > 1]:
@@ -66,7 +66,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One round: tables, whose players are in the order of their seats, and who has the bye."""
+    """One round: tables, whose players are in the order of their seats, and the byes."""
 
     tables: tuple[tuple[int, ...], ...]
     byes: tuple[int, ...] = ()
@@ -119,7 +119,7 @@ def fewest(players: int, sizes: Sequence[int]) -> tuple[int, int]:
     """Return the fewest byes that are possible (EVT-B2), and the fewest short tables with them (EVT-P2)."""
     for byes in range(players + 1):
         shorts, sums = 0, {0}
-        # As many short tables as the first size has seats are never needed: some of them have the players of full ones.
+        # Fewer short tables than the first size has seats are enough: full tables can seat the players of more.
         while shorts < sizes[0]:
             if any(total <= players - byes and (players - byes - total) % sizes[0] == 0 for total in sums):
                 return byes, shorts
@@ -128,7 +128,8 @@ def fewest(players: int, sizes: Sequence[int]) -> tuple[int, int]:
 
 
 def may_have_bye(situation: Situation, byes: int) -> list[int]:
-    """Return, best first, from whom so many byes are taken: who had fewest (EVT-B1). There can be more of them."""
+    """Return the players who may have one of ``byes`` byes, best first: those with fewest (EVT-B1). There can be
+    more of them."""
     had = sorted(situation.byes.get(player, 0) for player in situation.standing)
     return [player for player in situation.standing if byes and situation.byes.get(player, 0) <= had[byes - 1]]
 
@@ -172,7 +173,7 @@ def _hard(situation: Situation, pairing: Pairing) -> Iterator[Violation]:
 
 
 def _byes(situation: Situation, sizes: Sequence[int], pairing: Pairing) -> Iterator[Violation]:
-    """EVT-B2: as few byes as can be. EVT-B1: for each of them nobody who sits at a table had fewer before."""
+    """EVT-B2: as few byes as can be. EVT-B1: for each of them no player at a table had fewer before."""
     least = fewest(len(situation.standing), sizes)[0]
     if len(pairing.byes) > least:
         yield Violation("EVT-B2", facts={"byes": len(pairing.byes), "fewest": least})
@@ -205,7 +206,7 @@ def _squares(situation: Situation, table: Sequence[int]) -> int:
 
 
 def bound(situation: Situation, sizes: Sequence[int], byes: Iterable[int] = ()) -> int:
-    """Return a spread below which no lawful pairing with these byes gets, whoever met before (EVT-P7).
+    """Return a spread below which no lawful pairing with these byes gets, whatever the earlier meetings (EVT-P7).
 
     It is the least of contiguous blocks of the standing. No other tables have less: two whose ranges of points overlap
     have together at least the distance from the best to the worst of their players; cut into two blocks, that less a
@@ -244,7 +245,7 @@ def improvement(situation: Situation, sizes: Sequence[int], pairing: Pairing) ->
 
 
 Cost = tuple[int, ...]
-"""Of a table or several: hard forbidden pairs, then ``Vector`` from forbidden to float."""
+"""The cost of one or more tables: hard forbidden pairs, then ``Vector`` from forbidden to float."""
 
 
 class _Judge:
@@ -328,7 +329,7 @@ def _with_byes(judge: _Judge, pairing: Pairing) -> Iterator[Pair]:
 
 
 def _out_of_trouble(judge: _Judge, pairing: Pairing) -> Iterator[Pair]:
-    """Exchanges of a player who has a part in forbidden pairs, repeats or second shorts, with anybody."""
+    """Yield exchanges between a player in forbidden pairs, repeats or second shorts, and any other."""
     for table in pairing.tables:
         for player in table:
             if judge.is_troubled(player, table):

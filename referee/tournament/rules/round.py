@@ -11,7 +11,7 @@ from referee.tournament.rules.acts import Origin, Result, Tables
 from referee.tournament.rules.bencode import bencode
 
 VOID = Result(())
-"""Of a table that does not count."""
+"""The result of a table that does not count."""
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,22 @@ class Round:
     is_published: bool = False
     is_closed: bool = False
     results: Mapping[int, Result] = field(default_factory=dict)
-    """By table."""
+    """The results by table."""
     games: Mapping[int, bytes] = field(default_factory=dict)
-    """Of tables whose game is known: its id."""
+    """The game's id, by table whose game is known."""
     awards: Mapping[int, int] = field(default_factory=dict)
-    """By entrant, in 60ths: what an arbiter gave."""
+    """An arbiter's awards by entrant, in 60ths."""
     standings: bytes = b""
     """The hash that closed it."""
 
     @property
     def is_knock_out(self) -> bool:
-        """Whether it is a round after the cut."""
+        """True for a round after the cut."""
         return self.origin is Origin.KNOCK_OUT
 
     @property
     def has_begun(self) -> bool:
-        """Whether any of its games may have (EVT-U2)."""
+        """True if any of its games may have begun (EVT-U2)."""
         return bool(self.results or self.games)
 
     @cached_property

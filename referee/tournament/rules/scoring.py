@@ -22,15 +22,15 @@ class Played:
     """One entrant's round at a table that counts."""
 
     points: Fraction
-    """As an arbiter left them."""
+    """The points, after an arbiter's changes."""
     relative: Fraction
-    """Own points over the mean of the table; 1 where nobody had any."""
+    """The own points over the mean of the table; 1 if all points are 0."""
     rank: Fraction
     """1 for the first place, 0 for the last; the mean of the places that a tie takes."""
     win: Fraction
     """The share of the first place."""
     score: Fraction | None
-    """Of the game; None if the sheet does not tell."""
+    """The score in the game; None if the sheet does not have it."""
     opponents: tuple[int, ...]
     where: tuple[int, int]
     """Round and table."""
@@ -43,9 +43,9 @@ class Row:
     place: int
     number: int
     points: int
-    """In 60ths."""
+    """The points in 60ths."""
     tie_breaks: tuple[Fraction, ...]
-    """In the order of the terms."""
+    """The tie-breaks in the order of the terms."""
 
     def __str__(self) -> str:
         fractions = " ".join(f"{each.numerator}/{each.denominator}" for each in self.tie_breaks)
@@ -53,7 +53,7 @@ class Row:
 
 
 def table_points(terms: Terms, result: Result) -> tuple[int, ...]:
-    """EVT-S1, EVT-S3: return 60ths by seat; ties share, who was not there and who forfeited gets none."""
+    """EVT-S1, EVT-S3: return 60ths by seat; ties share, absent and forfeited seats get none."""
     there = [place for place in result.places if place]
     by_place = terms.place_points(len(there)) or (0,) * len(there)
     points = []
@@ -66,15 +66,15 @@ def table_points(terms: Terms, result: Result) -> tuple[int, ...]:
 
 
 class Scores:
-    """Of all entrants, after these rounds before the cut."""
+    """The scores of all entrants, after these rounds before the cut."""
 
     def __init__(self, position: Position, rounds: Sequence[Round]) -> None:
         self._position = position
         self._rounds = [each for each in rounds if not each.is_knock_out]
         self.points: dict[int, int] = {number: each.late_points for number, each in position.entrants.items()}
-        """By entrant, in 60ths."""
+        """The points by entrant, in 60ths."""
         self.played: dict[int, list[Played]] = defaultdict(list)
-        """By entrant, in the order of the rounds."""
+        """The rounds played, by entrant, in order."""
         for each in self._rounds:
             self._add(each)
 
@@ -139,7 +139,7 @@ class Scores:
         return {who: _mean(each.rank for each in self.played[who] if each.where in shared) for who in tied}
 
     def standings(self) -> tuple[Row, ...]:
-        """EVT-S14: return the rows, best first. Who is expelled is in none (EVT-R6)."""
+        """EVT-S14: return the rows, best first. An expelled entrant is in none (EVT-R6)."""
         position = self._position
         numbers = [number for number, entrant in position.entrants.items() if not entrant.is_expelled]
         groups = _split([numbers], {who: Fraction(self.points[who]) for who in numbers})
@@ -185,7 +185,7 @@ def standings_hash(position: Position) -> bytes:
 
 
 def _mean(values: Iterable[Fraction]) -> Fraction:
-    """Return 0 of none: who has not played has nothing for it."""
+    """Return the mean; 0 for an entrant who has not played."""
     found = list(values)
     return sum(found, _NONE) / len(found) if found else _NONE
 

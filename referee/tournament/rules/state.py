@@ -61,7 +61,7 @@ class State(Position):
                 self._put(self.rounds[number - 1].with_result(table, result))
             case acts.Enter():
                 first = event.first_round or 1
-                # Who enters late is there, and was before no draw.
+                # A late entrant is there, and was not before a draw.
                 is_there = self.phase is not Phase.ENTERING
                 self._entrant(
                     Entrant(

@@ -14,14 +14,14 @@ PARTS: Final = 60
 MIN_SIZE: Final = 2
 MAX_SIZE: Final = 6
 MAX_ENTRANTS: Final = 1024
-"""So that a round is one act: 512 tables of two."""
+"""The limit that makes a round one act: 512 tables of two."""
 MAX_ROUNDS: Final = 20
 MAX_POINTS: Final = 10_000
 COMMITMENT_BYTES: Final = 32
 
 
 class TieBreak(IntEnum):
-    """What decides among equal points; each is a fraction, and more is better. The values are the schema's."""
+    """The tie-breaks among equal points; each is a fraction, and more is better. The values are the schema's."""
 
     WINS = 1
     RELATIVE = 2
@@ -47,27 +47,27 @@ class Options:
 
 @dataclass(frozen=True)
 class Terms:
-    """What is fixed before anybody enters. Raise ``SetupError`` for what cannot be (EVT-S2, EVT-S4)."""
+    """The terms that are fixed before the first entry. Raise ``SetupError`` for impossible ones (EVT-S2, EVT-S4)."""
 
     game: str = "kingdomino"
     """The rules id of the game that is played."""
     sizes: tuple[int, ...] = (4, 3)
-    """Of tables, best first."""
+    """The sizes of tables, best first."""
     rounds: int = 5
     points: tuple[tuple[int, ...], ...] = ((5, 3, 2, 1), (5, 3, 1))
-    """By size, in the order of ``sizes``: whole points by place."""
+    """The whole points by place, for each size in the order of ``sizes``."""
     commitment: bytes = bytes(COMMITMENT_BYTES)
-    """To the organiser's seed; by default to none that anybody knows."""
+    """The commitment to the organiser's seed; by default to no known one."""
     tie_breaks: tuple[TieBreak, ...] = DEFAULT_TIE_BREAKS
     bye_points: int = 0
-    """In 60ths."""
+    """The points for a bye, in 60ths."""
     late_until: int = 0
     """The last round that a late entrant can begin with; 0: none."""
     late_points: int = 0
-    """In 60ths, for each round before it."""
+    """The points of a late entrant for each earlier round, in 60ths."""
     forfeit_keeps_points: bool = False
     cut: int = 0
-    """As many go on to the knock-out; 0: there is none."""
+    """The number of entrants who reach the knock-out; 0: there is none."""
     cut_size: int = 0
     cut_advance: int = 0
 
@@ -97,7 +97,7 @@ class Terms:
 
     @property
     def called(self) -> str:
-        """What reports call such components."""
+        """The name of such components in reports."""
         return "terms"
 
     @property
@@ -106,7 +106,7 @@ class Terms:
         return f"{self.game}, {self.rounds} rounds"
 
     def place_points(self, size: int) -> tuple[int, ...] | None:
-        """Return the whole points by place at a table of so many; None if there is no such table."""
+        """Return the whole points by place at a table of this size; None if there is no such table."""
         return dict(zip(self.sizes, self.points, strict=True)).get(size)
 
     def comments(self) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""What can be proved of a game, and the checkers of such proofs: whoever checks takes no solver with it."""
+"""The claims about a game that can be proved, and the checkers of the proofs: a check needs no solver."""

@@ -1,4 +1,4 @@
-"""The games of which something can be proved, found by the rules' id and version, and what a certificate proves."""
+"""The games with provable claims, found by the rules' id and version, and the result of a certificate."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def provable(rules_id: str, version: int) -> Provable | None:
     return found.get(version)
 
 
-# What the certificates of all games have in common: how they are read, and what an accepted one proves. No solver.
+# The common part of all games' certificates: how to read them, and the result of an accepted one. No solver.
 #
 # Each game has its own messages and its own checker, ``solver.<game>.certificate``.
 
@@ -59,12 +59,12 @@ _Message = TypeVar("_Message", bound=Message)
 
 
 class BadCertificate(ValueError):
-    """The bytes prove nothing: what is wrong, where, and what was expected; one line."""
+    """The bytes prove nothing: the fault, its place, and the expected form; one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a certificate proves."""
+    """The result of an accepted certificate."""
 
     claim: Any
     """One of the game's ``claims``."""

@@ -1,1 +1,1 @@
-"""What is proved and searched of Alhambra, from its rule texts. Z3 decides; ``certificate`` checks without it."""
+"""Proofs and searches for Alhambra, from its rule texts. Z3 decides; ``certificate`` checks without it."""

@@ -41,7 +41,7 @@ NODE = 200
 
 @dataclass(frozen=True, slots=True)
 class BestTurn:
-    """A legal turn, and what is known of better ones."""
+    """A legal turn, and the result of the search for better ones."""
 
     moves: tuple[TurnMove, ...]
     wall: int
@@ -129,7 +129,7 @@ class _Search:
         self.value = (-1, -1)
         self.moves: tuple[TurnMove, ...] = ()
         self.complete = False
-        """Whether every layout that may be better was looked at. The first turn to it may be unknown all the same."""
+        """True if every layout that may be better was looked at. The first turn to it may still be unknown."""
         self._seen: set[tuple[Change, int]] = set()
 
     @property
@@ -276,8 +276,8 @@ _TURNS = tuple(
     (1 << side, across + ahead, ahead, (side - 1) % 4, (side + 1) % 4)
     for side, (across, ahead) in enumerate(((-STRIDE, 1), (1, STRIDE), (STRIDE, -1), (-1, -STRIDE)))
 )
-"""For each side: its bit, the steps to the cell across the corner and to the one ahead, and the sides after a turn
-there.
+"""The step along each side: its bit, the steps to the cell across the corner and to the one ahead, and the sides after
+a turn there.
 """
 
 

@@ -1,7 +1,7 @@
 """The question "is there a better end of a turn?" as clauses, stated from the rule texts.
 
-A turn is described by what it leads to and by when each tile was placed. Which rebuilds are legal is a fact of the
-layout, each judged as a whole layout. After it every bought tile has a time, and placements in the order of their
+A turn is described by its last layout and by the time when each tile was placed. Which rebuilds are legal is a fact of
+the layout, each judged as a whole layout. After it every bought tile has a time, and placements in the order of their
 times are legal exactly if
 
 - walls agree in the last layout (ALH-A2);
@@ -13,7 +13,7 @@ Two tiles may have the same time: then either may be first. The outline of a leg
 so outer walled sides among which at most one is not followed by another of them are one wall (ALH-B1 to ALH-B7).
 
 That the empty cells hang together is not stated in general. A model in which some are shut in is answered with the
-clause that forbids this pocket with this rim, until there is a legal turn or none at all: what follows from some
+clause that forbids this pocket with this rim, until there is a legal turn or none at all: all that follows from
 instances of a rule follows from the rule.
 """
 
@@ -114,7 +114,7 @@ class _Question:
         self.there: dict[Cell, int] = {FOUNTAIN: TRUE}
         self.wall: dict[tuple[Cell, int], int] = {(FOUNTAIN, side): FALSE for side in range(4)}
         self.by: dict[Cell, list[int]] = {FOUNTAIN: [TRUE] * (len(bought) + 1)}
-        """Whether a tile lies on the cell after the rebuild and after each time."""
+        """Literals by cell: a tile lies on it after the rebuild, and after each placement."""
         for cell in layout:
             self._old(cell)
         for cell in self.free:
@@ -199,7 +199,7 @@ class _Question:
     # The wall
 
     def _outline(self) -> dict[tuple[Cell, int], int]:
-        """Outer walled sides; at most one of them is followed, clockwise, by a side that is none of them."""
+        """Return the outer walled sides; at most one of them is followed, clockwise, by a side that is none of them."""
         clauses, there = self.clauses, self.there
         run = {
             (cell, side): clauses.new()

@@ -2,12 +2,12 @@
 
 Knows the names of the rules and nothing of the engine that decides moves. A layout is asked about twice, in SMT-LIB 2:
 
-- ``obeys`` is satisfiable exactly if the layout obeys every rule: whoever can be reached has a number, and on the way
+- ``obeys`` is satisfiable exactly if the layout obeys every rule: every reachable cell has a number, and on the way
   numbers fall. One named assertion for each rule and place.
-- ``breaks`` is satisfiable exactly if it breaks something else than is said: a set from which no way leads out. Its
+- ``breaks`` is satisfiable exactly if it breaks another rule than is said: a set from which no way leads out. Its
   variables are named like those assertions.
 
-One is solved by arithmetic, the other by Boolean reasoning. Of a layout that is said to break nothing the first has to
+One is solved by arithmetic, the other by Boolean reasoning. For a layout that is said to break nothing the first has to
 be satisfiable and the second not: otherwise one would be wrong.
 
 A way on foot is one side by side, too, and one by sides is one by corners. So ALH-A3 and ALH-A5 need to be asked about
@@ -36,7 +36,7 @@ _CACHED = 10_000
 """Names and neighbours that are kept: those of the cells near the fountain, which come back in every question."""
 _FAMILIES = ("ALH-A2", "ALH-A3", "ALH-A4", "ALH-A5", "ALH-A6")
 STRICTER = {"ALH-A3": "ALH-A4", "ALH-A5": "ALH-A6"}
-"""Rules about ways, and the rule about the same cells that allows fewer ways. What obeys it obeys both."""
+"""Rules about ways, and the rule about the same cells that allows fewer ways. Cells that obey it obey both."""
 _DECISIVE = ("ALH-A2", *STRICTER.values())
 
 Walls = Mapping[Cell, str]
@@ -74,7 +74,7 @@ def after(layout: Layout, step: Step) -> dict[Cell, str]:
 
 
 class Ground:
-    """What can be found without a solver: which cells touch, between which one can walk, which are inner."""
+    """The facts found without a solver: touching cells, ways on foot, inner cells."""
 
     def __init__(self, tiles: Walls) -> None:
         self.tiles = tiles
@@ -295,12 +295,12 @@ def _inner(tiles: Collection[Cell]) -> list[Cell]:
     ]
 
 
-# What is known of a layout without a solver: the least numbers of steps, counted outwards, and so whether it is legal.
+# The facts about a layout without a solver: the least numbers of steps, counted outwards, and so whether it is legal.
 #
-# The numbers are the evidence of certificates; what they prove is for ``certificate`` to find.
+# The numbers are the evidence of certificates; ``certificate`` finds what they prove.
 
 Steps = Mapping[str, list[int]]
-"""For each rule about ways the ``least_steps`` of its cells; none if a stricter rule is obeyed and stands for it."""
+"""The ``least_steps`` of the cells, by rule about ways; none if a stricter rule is obeyed and stands for it."""
 
 
 def of_layout(layout: Layout) -> pb.LayoutEvidence:

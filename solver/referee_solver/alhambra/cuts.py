@@ -1,10 +1,10 @@
-"""What a layout lacks, each as a clause that every legal layout satisfies.
+"""Rules that a layout breaks, each as a clause that every legal layout satisfies.
 
-Ways are the one thing about a layout that clauses say badly. So a question leaves them out, and what its model breaks
-is added: the instance of the rule for these cells. What follows from some instances of a rule follows from the rule.
+Ways are the one thing about a layout that clauses say badly. So a question leaves them out, and the rule that its model
+breaks is added: the instance for these cells. All that follows from instances of a rule follows from the rule.
 
-A cut is data, its clause is built from it. So evidence keeps the cut, and whoever checks it builds the clause again:
-each kind says why its clause holds whatever the cells are, wherever they came from.
+A cut is data, its clause is built from it. So evidence keeps the cut, and a checker builds the clause again: each kind
+says why its clause holds whatever the cells are, wherever they came from.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class CutOff:
     """ALH-A3, ALH-A4: not all the cells have tiles, or the fountain is one of them, or a way leads out of them.
 
     Holds for any cells, and any choice of ``walled`` among the sides towards other cells: if there is a wall at each of
-    these, and no tile across each of the others, nobody walks from these cells to any other.
+    these, and no tile across each of the others, no way leads from these cells to any other.
     """
 
     cells: tuple[Cell, ...]

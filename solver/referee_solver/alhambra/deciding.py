@@ -1,9 +1,9 @@
-"""How far a seat of Alhambra can end ahead of the leader, whatever is drawn and however everybody plays.
+"""The most that a seat of Alhambra can end ahead of the leader, for every draw and every play of all seats.
 
-Points that were given stay. What can still be gained in the rounds to come is bounded in two ways. In the last turn and
-after it, every end is looked at (``endings``). Before, each seat's tiles are bounded by the turns that
-the turn limit leaves: nothing else makes a game end, as nobody has to buy. A turn has one rebuild at most, so the
-leader can lose a tile a turn, and another seat win one from its reserve, besides all that can be bought.
+Points that were given stay. The gains in the rounds to come are bounded in two ways. In the last turn and after it,
+every end is looked at (``endings``). Before, each seat's tiles are bounded by the turns that the turn limit leaves:
+nothing else makes a game end, as no seat has to buy. A turn has one rebuild at most, so the leader can lose a tile a
+turn, and another seat win one from its reserve, besides all that can be bought.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _Means:
     pool: tuple[int, ...]
     """Tiles that it can yet buy or win."""
     gains: int
-    """How many of them."""
+    """The number of them that it can get."""
 
 
 class _Reach:
@@ -78,7 +78,7 @@ class _Reach:
         self.state = state
         self.tile_set = state.tile_set
         self._stock = state.bag | sum(1 << tile for tile in state.market if tile != FREE)
-        """What can yet be bought, drawn or won."""
+        """The tiles that can yet be bought, drawn or won."""
         self._means = [self._of(seat) for seat in range(state.seats)]
 
     def awards(self, seat: int, leader: int) -> Iterator[Award]:
@@ -104,7 +104,7 @@ class _Reach:
         elif state.phase in (Phase.ROW, Phase.REFILL, Phase.NEUTRAL):
             before = (seat - state.seat - 1) % state.seats
         else:
-            before = 0  # who starts is not known yet
+            before = 0  # the starting player is not known yet
         return -(-max(0, left - before) // state.seats)
 
     def _of(self, seat: int) -> _Means:
@@ -118,7 +118,7 @@ class _Reach:
     # Rounds
 
     def _award_now(self, round_: int, seat: int, leader: int) -> Award:
-        """Return the award of a round that is held before anybody can act; the neutral player may draw before it."""
+        """Return the award of a round that is held before any act; the neutral player may draw before it."""
         state = self.state
         counts = [state.counts(each) for each in range(state.seats)]
         nothing = [0] * len(TYPES)
@@ -226,10 +226,10 @@ class _Reach:
         return [types.count(type_) for type_ in range(len(TYPES))]
 
 
-# What the actions of the game's last turn can lead to, as far as it matters for the end.
+# The results of the actions of the game's last turn, as far as they matter for the end.
 #
-# Of money only this matters then: who is the richest in each currency, and how many cards fill the row. A slot is
-# bought from once, and its currency pays for no other, so of a payment its sum and its number of cards suffice.
+# Two facts about money matter then: the richest seat in each currency, and the number of cards that fill the row. A
+# slot is bought from once, and its currency pays for no other, so of a payment its sum and its number of cards suffice.
 
 
 def after_actions(state: State) -> list[State]:

@@ -41,7 +41,7 @@ RebuildMove = Add | Remove | Swap
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """A way, if one was found, and what is known of shorter ones."""
+    """A way, if one was found, and the bound on shorter ones."""
 
     moves: tuple[RebuildMove, ...] | None
     bound: int
@@ -84,8 +84,8 @@ def distance(
 def prove(claim: DistanceClaim, rlimit: int = DEFAULT_RLIMIT) -> Proof:
     """Prove whether the goal is reached in this many turns and not in fewer.
 
-    The certificate has a way, of so many turns or of fewer, if there is one. That there is none in fewer turns, or none
-    in so many, rests on Z3's refutation. Raises what ``distance`` does.
+    The certificate has a way, in this many turns or fewer, if there is one. Z3's refutation shows that there is none in
+    fewer turns, or none in this many. Raises what ``distance`` does.
     """
     _check(claim)
     found = distance(claim.start, claim.reserve, claim.goal, limit=claim.turns, rlimit=rlimit // 2)
@@ -252,11 +252,11 @@ class _Search:
 # tile lies on two cells. So whatever is laid comes from the reserve: on the board before, it would have lain elsewhere,
 # and only one cell changes.
 #
-# What a number of turns leaves no room for is left out. ``differing`` cells, those where start and goal differ, take a
-# turn each; what is over is slack. A cell that has the same in start and goal takes two turns or none; a cell that has
-# neither two or none as well, and hangs, from the nearest that has one, on a chain of such cells. As every turn changes
-# one cell, the cells that differ from the goal are never more than the turns that are left; that is stated, too, as
-# clauses cannot count by themselves.
+# Cases without room in the number of turns are left out. ``differing`` cells, those where start and goal differ, take a
+# turn each; the other turns are slack. A cell that has the same in start and goal takes two turns or none; a cell that
+# has neither two or none as well, and hangs, from the nearest that has one, on a chain of such cells. As every turn
+# changes one cell, the cells that differ from the goal are never more than the turns that are left; that is stated,
+# too, as clauses alone cannot count.
 
 Tile = tuple[str, int]
 """A name and its walls, bit ``1 << side``, sides clockwise from the north."""
@@ -427,10 +427,11 @@ class _Question:
             self.clauses.at_most([*(-literal for literal in same), *whole], self.turns - turn)
 
     def _detours(self) -> None:
-        """State that a cell which does not change once, from what it has to what it wants, takes turns that are over.
+        """State that a cell which does not change once, from its tile at the start to its tile in the goal, takes spare
+        turns.
 
-        One at least if it differs, two if not. What follows anyway is said here in one place for all turns, so that
-        whoever searches can begin with the few cells that go a way of their own.
+        One at least if it differs, two if not. This follows anyway; it is stated here in one place for all turns, so
+        that a search can begin with the few cells that go a way of their own.
         """
         over = []
         for cell, choices in self.choices.items():

@@ -1,8 +1,8 @@
 """The ends of a game of which no action is left: bought tiles are placed, money and tiles drawn, the rest handed out.
 
-Everything is looked at: each order in which the tiles of the bag can come to the market, each way in which each seat
-can dispose of its tiles. So what is found is exact, with two exceptions that make it wider: a round whose card comes in
-the last draw is counted by itself, and where the budget does not last, a seat may place any of its tiles and have any
+All cases are looked at: each order in which the tiles of the bag can come to the market, each way in which each seat
+can dispose of its tiles. So the result is exact, with two exceptions that make it wider: a round whose card comes in
+the last draw is counted separately, and where the budget does not last, a seat may place any of its tiles and have any
 wall.
 """
 
@@ -24,7 +24,7 @@ from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.games.alhambra.violations import layout_violations
 
 LAYOUT = 100
-"""What looking at one layout costs of the budget, in Z3's unit of work: about as long."""
+"""The cost of looking at one layout, in Z3's unit of work: about as long."""
 
 Counts = tuple[int, ...]
 """Tiles by type."""
@@ -32,7 +32,7 @@ Counts = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a seat can have in the end."""
+    """A seat's possible end."""
 
     counts: Counts
     given: Counts
@@ -67,7 +67,7 @@ def ends(state: State) -> bool:
     free, left = state.market.count(FREE), state.bag.bit_count()
     if state.phase is Phase.NEUTRAL:
         return state.neutral_draws() == left and (free > 0 or state.options.end_rule is EndRule.BAG_EMPTY)
-    if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # what is bought yet only frees more slots
+    if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # bought tiles only free more slots
         return free > left or (state.options.end_rule is EndRule.BAG_EMPTY and free >= left)
     return False
 
@@ -112,7 +112,7 @@ def hand_outs(state: State) -> set[tuple[tuple[int, ...], ...]]:
 
 
 def winners(state: State) -> list[int | None]:
-    """ALH-F9: by slot, who alone has the most money of its currency, if anybody has any."""
+    """ALH-F9: return by slot the seat that alone has the most money of its currency, if any has some."""
     money = [sums(hand) for hand in state.hands]
     found = []
     for currency in state.options.slot_currencies:
@@ -245,10 +245,10 @@ def _subsets(tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
 # How far one seat can end ahead of another in the places of one round, if counts of tiles are known to some extent.
 #
 # More tiles of a type never lower a seat's points and never raise another's; so of two seats only the most of the one
-# and the least of the other matter. What a third has can matter either way.
+# and the least of the other matter. The tiles of a third seat can matter either way.
 
 Range = tuple[int, int]
-"""The fewest and the most tiles of one type that somebody can have."""
+"""The fewest and the most tiles of one type that a seat can have."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -297,8 +297,8 @@ def widest(
 ) -> int:
     """Return the most that a seat can end ahead in the places of all types together.
 
-    By type: ``most`` that the seat can have, before so many ``additions`` of ``added`` tiles of its reserve in all; the
-    ``least`` that the other has, before so many ``removals`` in all; and the ranges of the ``others``.
+    By type: ``most`` that the seat can have, before ``additions`` of ``added`` tiles of its reserve in all; the
+    ``least`` that the other has, before ``removals`` in all; and the ranges of the ``others``.
     """
     free_additions, free_removals = additions >= sum(added), removals >= sum(least)
     best = {(0, 0): 0}

@@ -1,6 +1,6 @@
 """Judges a layout from the rule texts: is it an Alhambra, and how long is its wall. Knows nothing of any search.
 
-Whatever a search finds is handed out only if this module agrees. Sets of cells, flooding, one walk: nothing clever.
+A search hands out a layout only if this module agrees. Sets of cells, flooding, one walk: nothing clever.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Z3 proves or refutes claims about Alhambra's rules of building and its hand-out, and this writes the certificates.
 
-What a layout breaks is counted out for the certificate (``building``). Z3 refutes that it breaks anything else, and is
-asked whether the rules can be obeyed (``building``); both answers and what the solver-free checker reads out of the
-certificate have to agree, or ``SolverFailed`` is raised.
+The rules that a layout breaks are counted out for the certificate (``building``). Z3 refutes that it breaks anything
+else, and is asked whether the rules can be obeyed (``building``); both answers and the solver-free checker's reading of
+the certificate have to agree, or ``SolverFailed`` is raised.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, Proof, Smt
 # The hand-out at the end (ALH-F9) as questions for a solver, stated from the rule texts.
 #
 # A tile that is left in the market goes to the seat that holds the most money of its slot's currency; on a tie, or if
-# nobody holds any, it goes to nobody. Money is not spent, so a seat may win several. The neutral player is no seat. Two
+# no seat holds any, it goes to none. Money is not spent, so a seat may win several. The neutral player is no seat. Two
 # questions, in SMT-LIB 2:
 #
 # - ``obeys`` is satisfiable exactly if the claimed allocation obeys the rule. One named assertion for each slot and

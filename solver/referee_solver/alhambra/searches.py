@@ -1,4 +1,4 @@
-"""What SolverService searches in Alhambra: from each method's request to its answers.
+"""The searches of SolverService in Alhambra: from each method's request to its answers.
 
 A question that cannot be answered as it is asked is an ``InputError`` of one line.
 """
@@ -17,7 +17,7 @@ from referee_solver.alhambra.distance import distance
 from referee_solver.alhambra.walls import longest_wall
 
 _TURNS_SOUGHT = 200
-"""Most turns that are looked at, whatever a request allows; what is claimed elsewhere may take more."""
+"""Most turns that are looked at, whatever a request allows; claims elsewhere may take more."""
 
 
 def _find_best_turn(request: pb.FindBestTurnRequest, _: float) -> Iterator[Message]:

@@ -24,7 +24,7 @@ Box = tuple[int, int]
 """Width and height, in cells."""
 
 _SMALL = 9
-"""Up to this many cells, a cut is worth forbidding in every place at once."""
+"""The most cells of a cut that is worth forbidding in every place at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ class Question:
     Where the layouts lie is either a box, which they fill from side to side, or a region, a number of steps from the
     fountain. In a box it does not matter where the fountain is: it is the first cell without a wall.
 
-    Of passages and holes only what is cheap is said: ``lacks`` finds the cuts that a model lacks, ``add`` adds them.
-    Every clause holds for every layout asked for, so no model means no layout, whatever is left out. The same tiles,
-    target, place and cuts make the same clauses.
+    Passages and holes are stated only as far as it is cheap: ``lacks`` finds the cuts that a model lacks, ``add`` adds
+    them. Every clause holds for every layout asked for, so no model means no layout, whatever is left out. The same
+    tiles, target, place and cuts make the same clauses.
     """
 
     def __init__(self, masks: Sequence[int], target: int, where: Box | int) -> None:
@@ -79,7 +79,7 @@ class Question:
         self.walls = sum(mask.bit_count() for mask in masks)
         self.clauses = Clauses()
         self.cuts: list[Cut] = []
-        """Those that were added."""
+        """The cuts that were added."""
         self.cells = list(_ball(where) if isinstance(where, int) else _box(where))
         self._tile = {(cell, mask): self.clauses.new() for cell in self.cells for mask in sorted(self.stock)}
         self._occupied = {cell: self.clauses.new() for cell in self.cells}
@@ -310,7 +310,7 @@ def _box(box: Box) -> Iterator[Cell]:
 # Evidence that no layout of some tiles has a wall of a given length. Checked without a solver: imports none.
 #
 # The claim is split by places, so that each layout lies in one. For each place there is a proof that the clauses which
-# every such layout satisfies have no model. The clauses are not taken from whoever made the evidence: ``wall_clauses``
+# every such layout satisfies have no model. The clauses are not taken from the evidence: ``wall_clauses``
 # states them again from tiles, target, place and cuts, so what was proven is the claim.
 
 
@@ -321,7 +321,7 @@ class Part:
     where: Box | int
     """A box, width and height, that the tiles fill from side to side; or the steps from the fountain."""
     cuts: tuple[Cut, ...]
-    """What was added to the clauses, in this order."""
+    """The cuts that were added to the clauses, in this order."""
     drat: str
     """Proof, in the DRAT format, that they have no model."""
 
@@ -335,7 +335,7 @@ class Refutation:
     region: int | None
     """The claim is about layouts with all tiles within this many steps of the fountain; None: about all layouts."""
     parts: tuple[Part, ...]
-    """Without a region, every box with ``w + h <= n + 2``: no layout of n tiles fills another one."""
+    """The parts; without a region, every box with ``w + h <= n + 2``: no layout of n tiles fills another one."""
 
     def check(self) -> int:
         """Go through every proof; how many steps they have.

@@ -1,1 +1,1 @@
-"""What is proved and searched of Kingdomino."""
+"""Proofs and searches for Kingdomino."""

@@ -23,7 +23,7 @@ _HOT, _COLD = 5.0, 0.5
 _BREATH = 1_000
 """Steps after which the caller gets a turn."""
 _TURN, _SLIDE, _FLIP = 0.25, 0.35, 0.5
-"""How often slots turn, a slot slides and a domino flips, added up; else two dominoes change places."""
+"""The chances that slots turn, a slot slides and a domino flips, added up; else two dominoes change places."""
 
 _Slot = tuple[int, int]
 """Cells as bits: that of the left half, that of the right half."""
@@ -70,7 +70,7 @@ class _State:
         self._free = [self._bit(cell) for cell in sorted(free)]
         """Cells without a slot: some if the castle is on a cell of the rarer colour."""
         self._held: list[Domino | None] = [*dominoes]
-        """By slot; dominoes beyond the last slot are left out."""
+        """The dominoes by slot; those beyond the last slot are left out."""
         self._held += [None] * (len(slots) - len(dominoes))
         rng.shuffle(self._held)
 
@@ -85,7 +85,7 @@ class _State:
         """Restore what ``copy`` returned."""
         self._slots, self._held, self._free = before
 
-    # What it is worth
+    # Its worth
 
     def points(self) -> int:
         """Return the points of the dominoes that can be laid."""
@@ -228,21 +228,21 @@ def tiling(size: int, castle: Cell, rng: random.Random) -> list[tuple[Cell, Cell
             return slots
 
 
-# What no kingdom of some dominoes can exceed, from the dominoes alone.
+# A bound on every kingdom of some dominoes, from the dominoes alone.
 #
 # If all squares of a terrain were one area, it would be worth squares × crowns: the sum over the terrains is a bound,
 # attained more often than not. If the frame does not hold all dominoes, some have to be left out, and the best choice
-# of so many is the bound. It is found by branch and bound over the numbers of squares of each terrain, box by box, the
+# of as many is the bound. It is found by branch and bound over the numbers of squares of each terrain, box by box, the
 # best box first. In a box no crown is worth more than the most squares of its terrain, so a domino is worth the sum of
 # its crowns' and the best choice is that of the best dominoes; that its squares are as many as the box says is paid for
 # by Lagrange multipliers, a price for each square, and whatever they are, the bound holds.
 
 _PRICES = 12
-"""How often prices are changed for a box."""
+"""The number of changes of prices for a box."""
 _STEP, _SMALLER = 2.0, 0.6
-"""How far prices go at first, and by how much less after a step that was none the better."""
+"""The first step of prices, and the factor after a step that was no better."""
 _EPSILON = 1e-6
-"""More than what additions of a few dozen numbers get wrong."""
+"""More than the rounding error of additions of a few dozen numbers."""
 
 _Squares = tuple[int, ...]
 """Numbers by terrain."""

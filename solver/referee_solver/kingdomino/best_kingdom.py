@@ -22,13 +22,13 @@ _STEPS = 700
 _FIRST_RUNS = 3
 """Annealings for each domino, before Z3 is asked; filling has as much work, and Z3 later, too."""
 _STEP = 120
-"""What a step of annealing is charged, in Z3's unit of work: they take about as long."""
+"""The charge for a step of annealing, in Z3's unit of work: they take about as long."""
 _FIRST_BOXES = 1_000
 """Boxes of numbers of squares that are split before annealing begins; about a second."""
 _BOX = 4_000
-"""What splitting a box is charged."""
+"""The charge for splitting a box."""
 _FILLING_STEP = 20
-"""What a step of the search for a filling is charged."""
+"""The charge for a step of the search for a filling."""
 _BREATH = 1_000
 """Steps of that search after which the caller gets a turn."""
 _SLICE = 2_000_000
@@ -40,7 +40,7 @@ _MOST_PLACES = 2_500
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is known of the best kingdom."""
+    """The bounds on the best kingdom so far."""
 
     best: int
     """Points of the kingdom, without bonuses."""
@@ -49,7 +49,7 @@ class Found:
     proven: bool
     """``best == bound``."""
     kingdom: Kingdom
-    """Its dominoes are in an order in which they may be placed."""
+    """The kingdom; its dominoes are in an order in which they may be placed."""
     done: bool
     """The search is over."""
 
@@ -57,11 +57,11 @@ class Found:
 def best_kingdom(
     dominoes: Sequence[Domino], frame: Frame, *, seconds: float | None = None, rlimit: int | None = None, seed: int = 0
 ) -> Iterator[Found]:
-    """Yield every improvement of the kingdom or of the bound, and at the end, with ``done``, what is known then.
+    """Yield every improvement of the kingdom or of the bound, and at the end, with ``done``, the last result.
 
     Any of the dominoes may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the
-    answers are the same every time. ``seconds`` is a fuse. Without either the search goes on until the kingdom is
-    proven. Closing the iterator ends the search.
+    answers are the same every time. ``seconds`` is a fuse. Without either the search runs until the kingdom is proven.
+    Closing the iterator ends the search.
 
     Raise ``InputError`` (a domino or a frame that cannot be, a domino twice).
     """
@@ -93,13 +93,13 @@ class _Search:
                 if not choice.done:
                     choice.refine()
         self._choosing = {at: rooms[capacity(frame.size, at)] for at in castles}
-        """By the castle's cell: the search for the dominoes that are worth most, of as many as there is room for."""
+        """The searches for the dominoes that are worth most, of as many as there is room for, by the castle's cell."""
         self._bounds = {at: choice.bound for at, choice in self._choosing.items()}
-        """By the castle's cell: no kingdom with the castle there has more points."""
+        """The bounds by the castle's cell: no kingdom with the castle there has more points."""
         self._choices = {at: choice.best for at, choice in self._choosing.items()}
-        """By the castle's cell: as many dominoes as there is room for, those that might be worth most."""
+        """The dominoes that might be worth most, as many as there is room for, by the castle's cell."""
         self._filling = {at: fillings(choice, frame.size, at) for at, choice in self._choices.items() if self._fits(at)}
-        """By the castle's cell: the search that is not over."""
+        """The searches that are not over, by the castle's cell."""
         self._asking: dict[Cell, tuple[int, Question, Sat]] = {}
         self._best = 0
         self._placed: tuple[Placed, ...] = ()
@@ -143,7 +143,7 @@ class _Search:
                 yield from self._anneal()
 
     def _choose(self, work: int) -> Iterator[bool]:
-        """Lower the bounds by what the dominoes alone are worth, for this much work."""
+        """Lower the bounds by the worth of the dominoes alone, for this much work."""
         until = self._budget.left - work
         while self._budget.left > until:
             choice = max(self._choosing.values(), key=lambda choice: not choice.done and choice.bound)

@@ -28,7 +28,7 @@ from referee_solver.z3run import Budget
 def bounds(state: State, leader: int, budget: int) -> Bounds:
     """Return bounds that are sound for every continuation. Less budget means wider gaps, never an error."""
     others = [seat for seat in range(state.seats) if seat != leader]
-    # Before the castles are placed, what may be placed where is not known.
+    # Before the castles are placed, it is not known which placings are legal.
     share = 0 if state.phase is Phase.CASTLE else budget // len(others)
     worst = Ranking(Prospect(state, leader), best=False)
     stock = _stock(state)
@@ -55,7 +55,8 @@ class _Pair(NamedTuple):
 
     @property
     def ahead(self) -> tuple[int, ...]:
-        """By what seats are ranked: below zero, the leader is the first; ties are broken by what follows the points."""
+        """The values by which seats are ranked: below zero, the leader is the first; the values after the points break
+        ties."""
         return tuple(one - other for one, other in zip(self.best.standing, self.worst.standing, strict=True))
 
 
@@ -109,7 +110,7 @@ def _gap(state: State, seat: int, leader: int, pair: _Pair) -> Gap:
     return Gap(seat, points, tuple(needed), loses_ties=pair.ahead[1:] < (0, 0))
 
 
-# The ends that one seat's kingdom can come to, best first or worst first, whatever is drawn and however it plays.
+# The ends that one seat's kingdom can come to, best first or worst first, for every draw and every play.
 #
 # Kingdoms do not touch: the seats share nothing but the dominoes. So what a seat may come to is a tree of its own
 # choices and placements, where what a line brings is one more choice. Nodes are taken by a bound of all ends below
@@ -117,17 +118,17 @@ def _gap(state: State, seat: int, leader: int, pair: _Pair) -> Gap:
 # all the same.
 #
 # Nothing here takes a kingdom to hang together, or a discard to have been needed: where an arbiter let such moves stand
-# (TBL-7), what is to come obeys the rules all the same, and lies in the room that is left.
+# (TBL-7), later dominoes still obey the rules, and lies in the room that is left.
 
 _NODE: Final = 25
-"""What a node is charged, in Z3's unit of work."""
+"""The charge for a node, in Z3's unit of work."""
 
 _Choice = tuple[int, ...]
 """Sorts of the dominoes that were chosen, ascending."""
 
 
 class End(NamedTuple):
-    """What a kingdom comes to; or a bound that none exceeds, or that none falls short of."""
+    """The final value of a kingdom; or a bound that none exceeds, or that none falls short of."""
 
     standing: Standing
     bonuses: int
@@ -142,16 +143,16 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """What the seat gets of a line, placed by the numbers (KDO-6)."""
+    """The seat's dominoes of a line, placed by the numbers (KDO-6)."""
 
     sure: tuple[int, ...]
     chosen: int
-    """How many more of the pool are chosen; the pool has a bit a number."""
+    """The number of further dominoes of the pool that are chosen; the pool has a bit a number."""
     pool: int
 
 
 class Prospect:
-    """One seat's kingdom, and what the seat may still get."""
+    """One seat's kingdom, and the dominoes that the seat may still get."""
 
     def __init__(self, state: State, seat: int) -> None:
         self.domino_set = state.domino_set
@@ -166,11 +167,11 @@ class Prospect:
             lines.append(_Line(claimed, kings - len(claimed), free(state)))
         to_come = state.lines_in_all - state.lines
         self.lines = (*lines, *[_Line((), kings, state.unseen)] * to_come)
-        """In the order in which they are placed."""
+        """The lines in the order in which they are placed."""
 
     @property
     def dominoes(self) -> int:
-        """How many the seat still places or discards."""
+        """The number of dominoes that the seat still places or discards."""
         return sum(len(line.sure) + line.chosen for line in self.lines)
 
 
@@ -188,7 +189,7 @@ class Ranking:
         self._prospect = prospect
         self._sign = -1 if best else 1
         self._heap: list[tuple[tuple[int, ...], int, int, End, _Node | None]] = []
-        """How soon it is taken, dominoes that are left, a number that tells entries apart, bound, node; or an end."""
+        """The heap: the priority, dominoes that are left, a number that tells entries apart, bound, node; or an end."""
         self._numbers = count()
         self._choices = set[_Choice]()
         self._put(_Node(prospect.kingdom, prospect.clean, (), 0, 0, ()))
@@ -200,7 +201,7 @@ class Ranking:
 
     @property
     def size(self) -> int:
-        """How many nodes wait."""
+        """The number of nodes that wait."""
         return len(self._heap)
 
     def advance(self, budget: Budget) -> End | None:
@@ -311,10 +312,9 @@ def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
 
 @lru_cache(maxsize=64)
 def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
-    """Return, for every number of the pool, the first one that it cannot be told from: equal halves, also of all in
-    between.
+    """Return, for every number of the pool, the first one that is alike: equal halves, also of all in between.
 
-    In between, because the numbers settle who is next.
+    The ones in between count, because the numbers settle who is next.
     """
     found: dict[int, int] = {}
     first = last = None
@@ -328,7 +328,7 @@ def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
     return found
 
 
-# What a kingdom can still grow to, at the most: from its areas, the room that is left and the dominoes to come.
+# The most that a kingdom can still grow: from its areas, the room that is left and the dominoes to come.
 #
 # An area of S squares and C crowns that gets n more squares and c more crowns has n·C + c·(S + n) more points. So a
 # square with k crowns is worth C + k·(S + N) at the most, where N is all that may come of its terrain: a sum over the

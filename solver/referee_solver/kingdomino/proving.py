@@ -1,7 +1,7 @@
 """Proves or refutes claims about Kingdomino's rules of placement with Z3, and writes the certificates.
 
-Each placement is asked about twice, and so is whether there is any; the two answers, the rules that are
-broken according to the models, and what the solver-free checker finds have to agree, or ``SolverFailed`` is raised.
+Each placement is asked about twice, and so is whether there is any; the two answers, the rules that are broken
+according to the models, and the solver-free checker's findings have to agree, or ``SolverFailed`` is raised.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _broken(questions: _Questions, kingdom: Kingdom, placed: Placed) -> tuple[Vi
 # cells of the left and the right half, given or free. A placement is asked about twice, in SMT-LIB 2:
 #
 # - ``obeys`` is satisfiable exactly if every rule is obeyed: lengths of ways on the board, and somewhere a window of
-#   the frame's size. One named assertion for each rule and what it speaks of.
+#   the frame's size. One named assertion for each rule and its subject.
 # - ``breaks`` is satisfiable exactly if one is broken: cell by cell, and squares too far apart. Its variables are named
 #   like the rules and the halves; each is true exactly if that is broken, so its one model has all that is.
 #
@@ -226,7 +226,7 @@ def _way(ax: object, ay: object, bx: object, by: object) -> str:
 
 
 def _breaks(kingdom: Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
-    """Name of what can be broken, and what each means."""
+    """Return the names of possible violations, and the meaning of each."""
     squares, frame = kingdom.squares(), kingdom.frame
     cells = [CASTLE, *squares]
     means = {"KDO-19": f"(not {_beside('ax', 'ay', [('bx', 'by')])})"}

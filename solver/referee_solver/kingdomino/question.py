@@ -1,7 +1,7 @@
-"""Whether a frame with the castle on one cell holds a kingdom of a given number of points, as clauses.
+"""The question whether a frame with the castle on one cell holds a kingdom of a given number of points, as clauses.
 
-Points are what is left of the bound: a crown is worth a point for every square of its area, so it lacks one for every
-square of its terrain that is not in its area or not laid at all. What is lacking is counted.
+The points are the bound less what is lacking: a crown is worth a point for every square of its area, so it lacks one
+for every square of its terrain that is not in its area or not laid at all. The lacking points are counted.
 
 That areas hang together, and that every domino can be reached from the castle, is not stated in general: a model that
 breaks it is answered with the clause that forbids it, until a model is a kingdom or there is none.
@@ -19,7 +19,7 @@ from referee_solver.cnf import Clauses
 from referee_solver.kingdomino.annealing import in_order
 
 _Half = tuple[int, int]
-"""Which domino, and which of its halves."""
+"""A domino, and one of its halves."""
 
 
 class Question:

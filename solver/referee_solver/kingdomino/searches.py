@@ -1,4 +1,4 @@
-"""What SolverService searches in Kingdomino: from each method's request to its answers.
+"""The searches of SolverService in Kingdomino: from each method's request to its answers.
 
 A question that cannot be answered as it is asked is an ``InputError`` of one line.
 """

@@ -1,6 +1,6 @@
-"""Prints moves a second of boardgame.io and of the referee, and what a late move costs of an early one.
+"""Moves a second of boardgame.io and of the referee, and the cost of a late move over that of an early one.
 
-``make bench-peers``. What is compared, and what is not, is in docs/performance.md. Needs Node and npm, and a network
+``make bench-peers``. docs/performance.md states what is compared, and what is not. Needs Node and npm, and a network
 the first time; without them it says so, and nothing has failed.
 """
 
@@ -75,7 +75,7 @@ class Matches:
         self._process = process
 
     async def play(self, matches: Sequence[int], times: int) -> tuple[float, list[float]]:
-        """Make so many moves in each of the matches; return the seconds it took, and those of each move."""
+        """Make ``times`` moves in each of the matches; return the seconds it took, and those of each move."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps({"matches": [*matches], "times": times}).encode() + b"\n")
@@ -85,7 +85,7 @@ class Matches:
 
 @asynccontextmanager
 async def matches(address: str, count: int) -> AsyncIterator[Matches]:
-    """Clients of so many matches, on the processor that ours have."""
+    """Start clients of ``count`` matches, on the processor that ours have."""
     pipe = asyncio.subprocess.PIPE
     command = _node("client.cjs", address, str(count))
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=1 << 24)

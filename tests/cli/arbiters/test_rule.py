@@ -127,7 +127,7 @@ def much_happens(ruled: Ruled) -> None:
 
 
 def ends(ruled: Ruled, protest: int) -> None:
-    """An arbiter decides the game, nothing more is ruled, and the file tells all of it."""
+    """An arbiter decides the game, no ruling follows, and the file has all of it."""
     told = ruled.rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *ON)
     assert "seat 0 5 points, place 2, seat 1 9 points, place 1" in told
     code, error = ruled.refused("void", *ON)
@@ -252,7 +252,7 @@ def test_the_console_at_a_terminal(club: Club) -> None:
 
 
 def test_without_a_rule_the_ruling_names_its_usual_one(club: Club) -> None:
-    """As in the notation and at the console."""
+    """The notation and the console have the same default."""
     game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
     for words, told in (

@@ -71,7 +71,7 @@ def test_what_is_signed_is_shown_and_asked(club: Club, tmp_path: Path) -> None:
     assert told == f"{shown}entered as entry {place.seq}\n"
     docket = here("docket", game.id, "--server", club.address)[1]
     assert f'entry {place.seq}: arbiter 0 rules: the game is paused: "the fire alarm"' in docket
-    # It is entered once, whoever tries again.
+    # It is entered once, however often it is tried.
     code, told, error = signing(game, file, "--yes")
     assert (code, told) == (1, "")
     assert error == f"referee: nothing was sent: this ruling is entry {place.seq} of the game already\n"
@@ -132,7 +132,7 @@ def test_what_may_not_stand_is_not_signed(game: Game, play: Play, tmp_path: Path
 
 
 def hostile(play: Play) -> list[tuple[Any, str]]:
-    """Return what a file may hold, and what is told of it."""
+    """Return contents for a file, each with the message about it."""
     place = play.record.place
     file, other = prepared(place), prepared(place, text="another")
     by_seat = {"seat": 0, "resign": log_pb2.Resign()}
@@ -155,7 +155,7 @@ def hostile(play: Play) -> list[tuple[Any, str]]:
         ({**file, "words": {"text": "x"}}, "salt is missing"),
         ({**file, "words": {**file["words"], "more": 1}}, 'words: unknown field "more"'),
         ({"intent": file["intent"]}, "commits to a reason that is not there"),
-        # Words other than those that are committed to: nobody signs a text that was not shown.
+        # Words other than those that are committed to: a text that was not shown is never signed.
         ({**file, "words": other["words"]}, "a text that the entry does not commit to"),
         ({**file, "words": {**file["words"], "text": "the fire\nalarm "}}, "a text that the entry does not commit to"),
         ({**prepared(place, text=""), "words": file["words"]}, "a text"),

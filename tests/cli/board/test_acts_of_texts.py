@@ -1,4 +1,4 @@
-"""What a text has beside its moves is judged as its log would be, by every command that reads the text."""
+"""Every command judges the acts in a text that are no moves as it judges those of a log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.text.notation.setups import PLAIN, play, text_of
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with three keys."""
+    """Return a directory with three keys."""
     folder = tmp_path_factory.mktemp("keys")
     for name in ("scribe", "referee", "arbiter"):
         PrivateKey.generate().save(folder / f"{name}.pem")
@@ -24,7 +24,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def signed(keys: Path, out: Path) -> tuple[str | Path, ...]:
-    """The words that write a log."""
+    """Return the words that write a log."""
     named = ("--key", keys / "scribe.pem", "--referee-key", keys / "referee.pem", "--arbiter-key", keys / "arbiter.pem")
     return (*named, "--out", out)
 
@@ -33,7 +33,7 @@ def signed(keys: Path, out: Path) -> tuple[str | Path, ...]:
 def test_what_no_log_has_is_refused_with_its_line_by_every_command_alike(
     lines: str, said: str, keys: Path, tmp_path: Path
 ) -> None:
-    """An adjudication lists it, and goes on without it if an arbiter says so."""
+    """An adjudication lists the refused line, and continues without it if an arbiter says so."""
     text, out, rulings = tmp_path / "game.txt", tmp_path / "game.gamelog", tmp_path / "rulings.txt"
     text.write_text(f"{BASE}{lines}\n", encoding="utf-8")
     line = (BASE + lines).count("\n") + 1

@@ -108,7 +108,7 @@ def test_a_fair_game_is_complete(folder: Path) -> None:
     assert (done.returncode, "Nothing illegal." in done.stdout) == (0, True)
     assert referee("audit", log, "--key", fact("verifier key", done.stdout)).returncode == 0
     assert referee("show", log, "--notation").stdout == (folder / "fair.txt").read_text(encoding="utf-8")
-    # The same points from the log, from the record and from its last position.
+    # The log, the record and its last position give equal points.
     position = folder / "end.txt"
     position.write_text(referee("show", log, "--position").stdout, encoding="utf-8")
     sheets = [json.loads(referee("score", file, "--json").stdout) for file in (log, folder / "fair.txt", position)]

@@ -105,7 +105,7 @@ def test_a_game_whose_end_is_not_entered_yet_has_its_result(tmp_path: Path) -> N
     assert '[Result "8 24 22 39"]' in text.read_text(encoding="utf-8")
     assert referee("show", text).returncode == 0
     assert referee("adjudicate", text).returncode == 0
-    # Here nobody could protest, so it does not wait either.
+    # Here no protest was possible, so it does not wait either.
     assert result_in(referee("show", log, "--at", "121").stdout) == "seat 3 wins"
 
 

@@ -26,7 +26,7 @@ ORIGIN = "club.example"
 
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the keys of a scribe and of a referee."""
+    """Return a directory with the keys of a scribe and of a referee."""
     folder = tmp_path_factory.mktemp("keys")
     for name in ("scribe", "referee"):
         PrivateKey.generate().save(folder / f"{name}.pem")
@@ -87,7 +87,7 @@ def cut_by_eye(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_piles_that_were_cut_by_eye_are_a_record_with_a_comment(
     keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ALH-F3: an honest table's game has a score and a log, and whoever reads these learns of the piles."""
+    """ALH-F3: an honest table's game has a score and a log, and both mention the piles."""
     words = "money cards were not cut into five equal piles (ALH-F3): scoring card A came after"
     text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
     text.write_text(cut_by_eye(monkeypatch), encoding="utf-8")
@@ -113,7 +113,7 @@ def test_piles_that_were_cut_by_eye_are_a_record_with_a_comment(
         assert refused.stderr.endswith(f"; {remedy}\n")
     told = " ".join(referee("adjudicate", text).stdout.split())
     assert '-> the adjudication ends here; with the header [Version "2"] it is legal' in told
-    # What no version allows gets no such remedy.
+    # Lines that no version allows get no such remedy.
     text.write_text(text.read_text(encoding="utf-8").replace("\nmarket: ", "\nmarket: tower-12 tower-12 ", 1))
     assert "Version" not in referee("show", text).stderr
 
@@ -255,7 +255,7 @@ BOM = "begins with a byte order mark; expected UTF-8 without one"
 def test_what_an_editor_does_to_a_signed_text(
     before: bytes, ends: bytes, code: int, message: str, keys: Path, tmp_path: Path
 ) -> None:
-    """One line says what it was, whoever reads it."""
+    """One line says what it was, to every reader."""
     signed = game_texts.signed(write(GameText(PLAIN[1], ())), ORIGIN, PrivateKey.load(keys / "referee.pem"))
     text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
     text.write_bytes(before + signed.encode().replace(b"\n", ends))

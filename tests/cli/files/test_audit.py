@@ -185,7 +185,7 @@ def test_a_directory_gets_a_line_a_file_and_the_gravest_code(played: Played, fil
 
 
 def test_files_of_one_game_are_compared(played: Played, files: tuple[Path, Path]) -> None:
-    """The same, shorter, longer, damaged, and two histories that the referee signed."""
+    """The files: the same, shorter, longer, damaged, and two histories that the referee signed."""
     log, vkey = files
     folder = log.parent / "games"
     folder.mkdir()

@@ -26,7 +26,7 @@ OTHER = seed("other series")[:16]
 def a_game(
     index: int, before: Played | None, *, id_: bytes = SERIES, seats: int = 2, options: Options | None = None
 ) -> Played:
-    """Game ``index`` of a series, joined by nobody yet; options as they follow from the game before."""
+    """Return game ``index`` of a series, which no player has joined; options follow from the game before by default."""
     if options is None:
         state: Any = None if before is None else before.record.game.position.state
         options = Options(dynasty=True) if state is None else next_options(state)

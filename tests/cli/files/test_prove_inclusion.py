@@ -30,7 +30,7 @@ def log(played: Played, tmp_path: Path) -> Path:
 
 
 def move(played: Played, seat: int) -> int:
-    """The number of the seat's first move."""
+    """Return the number of the seat's first move."""
     for number, entry in enumerate(evil.entries(played)):
         intent = log_pb2.Intent.FromString(entry.signed.intent)
         if intent.WhichOneof("act") == "move" and intent.seat == seat:

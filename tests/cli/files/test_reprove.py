@@ -40,7 +40,7 @@ def of(path: Path) -> Report:
 
 
 def beside(data: bytes) -> list[tuple[int, bytes]]:
-    """All frames but certificates."""
+    """Return all frames but certificates."""
     return [(each.type, each.payload) for each in file.read(BytesIO(data)) if each.type != FrameType.CERTIFICATE]
 
 
@@ -121,7 +121,7 @@ def test_contested_games_have_all_that_can_be_proved(tmp_path: Path, part: Part)
 
 @needs_source
 def test_the_opposite_is_kept_and_told() -> None:
-    """Of a referee whose engine forgot a rule: the certificate is evidence."""
+    """The referee's engine forgot a rule: the certificate is evidence."""
     played = misjudged()
     (seq,) = made = frames(played, claims(played))
     for known in ({}, made):

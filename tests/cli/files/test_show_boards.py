@@ -29,7 +29,7 @@ def test_boards_are_drawn_as_those_of_the_game(setup: Setup, tmp_path: Path) -> 
     assert not any(words in done.stdout for words in unknown)
     for seat in range(setup.seats):
         alone = referee("show", file, "--seat", seat).stdout
-        # The points, and below a blank line the drawing; of what else is there, boards alone do not tell.
+        # The points, and below a blank line the drawing; boards alone show nothing else.
         _, _, drawn = draw.position_text(state, [seat]).rpartition(f"\nseat {seat}: ")
         words, _, picture = drawn.partition("\n\n")
         assert f"\nseat {seat}: {words.split(maxsplit=1)[0]} points" in alone

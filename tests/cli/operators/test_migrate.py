@@ -1,4 +1,4 @@
-"""``referee migrate``: a club's games from their file into PostgreSQL, where it goes on as if nothing had been."""
+"""``referee migrate``: a club's games move from their file into PostgreSQL, and the club continues unchanged."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_rules_that_are_not_known_whatever_else_is_given() -> None:
 
 
 def test_a_sheet_of_ones_own(tmp_path: Path) -> None:
-    """As JSON of its message; one that breaks a constraint is refused by the constraint's name."""
+    """The sheet is JSON of its message; one that breaks a constraint is refused by the constraint's name."""
     codec = wire("rollwrite", 1)
     own = rollwrite_pb2.Tables.FromString(codec.encode_components(None))
     own.sheet, own.coin_track = "mine-1", 12
@@ -148,7 +148,7 @@ def test_what_the_referee_refuses_is_named(running: Referee, words: tuple[str, .
 
 
 async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
-    """Opens a game with these words, plays it to its end and fetches its file."""
+    """Open a game with these words, play it to its end and fetch its file."""
     new = ("new", "--server", running.address, "--data", running.folder)
     done = await asyncio.to_thread(referee, *new, *words)
     assert (done.returncode, done.stderr.count("\n")) == (0, 1)

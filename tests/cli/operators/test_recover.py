@@ -243,7 +243,7 @@ async def test_on_without_what_is_lost_and_openly(a_copy: SetBackHere) -> None:
 
 @pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])
 async def test_stopped_between_the_entry_and_the_mark(a_copy: SetBackHere, steps: int, first: str, then: str) -> None:
-    """The disk of the marks is full: what was written is not written again, and the game goes on."""
+    """The disk of the marks is full: what was written is not written again, and the game continues."""
     case = await a_copy(steps=steps)
     lost = case.lost
     count = lost.record.size - case.before
@@ -332,8 +332,8 @@ async def test_a_copy_that_does_not_do(tmp_path: Path, a_copy: SetBackHere) -> N
 
 @pytest.mark.parametrize("is_over", sample_of([False, True], 1))
 async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: Path) -> None:
-    """Games that are over are listed, too; what comes back is every entry that was there. Where in the middle a
-    checkpoint stood, no copy tells.
+    """Games that are over are listed, too; what comes back is every entry that was there. No copy shows where
+    in the middle a checkpoint stood.
     """
     data, damage = tmp_path / "data", list(DAMAGE)
     if not is_over:
@@ -489,7 +489,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     for play in (dealt, other):
         assert f"game {play.id}: the secret that it deals from is lost" in told
     assert told.count("\ngame ") == 2
-    async with running(data) as (server, client):  # the others go on
+    async with running(data) as (server, client):  # the others continue
         assert len(server.live_games.aside) == 2
         moved(declared, client)
         await declared.steps(2)

@@ -32,13 +32,13 @@ DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
 
 @dataclass
 class Gone:
-    """What is left of a referee whose machine was lost: a copy of an hour before, and files that people have."""
+    """The remains of a referee whose machine was lost: a copy made an hour before, and the files that people have."""
 
     path: Path
     dealt: Play
     """In the copy, as far as ``before``; more was played."""
     table: Play
-    """The same, with cards that a scribe declared."""
+    """A game like ``dealt``, with cards that a scribe declared."""
     later: Play
     """Opened after the copy, with a deck."""
     table_later: Play
@@ -61,7 +61,7 @@ class Gone:
         return (self.dealt, self.table, self.later, self.table_later, self.over)
 
     def file(self, play: Play) -> Path:
-        """What somebody fetched at the end of the evening."""
+        """Return the file that a player fetched at the end of the evening."""
         return self.path / "files" / f"{play.id}.gamelog"
 
     def restore(self, *words: str | Path, code: int = 1) -> str:
@@ -75,7 +75,7 @@ class Gone:
         return done.stdout + done.stderr
 
     def proven(self, play: Play, now: Path) -> tuple[int, str]:
-        """What two people find who compare the evening's file with today's."""
+        """Return the findings of two people who compare the evening's file with today's."""
         done = referee("prove-fork", self.file(play), now, "--key", self.data / VERIFIER_FILE)
         return done.returncode, done.stdout.splitlines()[-1]
 
@@ -134,7 +134,7 @@ def case(template: Gone, tmp_path: Path) -> Gone:
 
 
 async def again(play: Play, client: Client) -> Play:
-    """The same game as people know it who come back to the referee; what others know of it stays as it is."""
+    """Return the game as returning players know it; what others know of it stays as it is."""
     created = pb.CreateGameResponse()
     created.CopyFrom(play.created)
     found = Play(client, created, random.Random(play.id))
@@ -238,7 +238,7 @@ async def test_all_that_is_in_doubt_ended(case: Gone) -> None:
 
 
 async def test_stopped_between_the_entry_and_the_end_of_the_doubt(case: Gone) -> None:
-    """What was written is not written again."""
+    """Entries that were written are not written again."""
     case.restore()
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
         marks.execute("CREATE TRIGGER full BEFORE DELETE ON doubts BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
@@ -261,7 +261,7 @@ WINDOWS = {
 
 @pytest.mark.parametrize("window", WINDOWS)
 async def test_stopped_while_a_file_is_taken(window: str, case: Gone) -> None:
-    """Whatever was not written: what is in the file comes back, and the loss is declared once, before anybody acts."""
+    """Whatever step is missing, the file's entries come back, and the loss is declared once, before anyone acts."""
     case.restore()
     play = case.dealt
     name, when = WINDOWS[window]
@@ -290,7 +290,7 @@ async def test_stopped_while_a_file_is_taken(window: str, case: Gone) -> None:
 
 
 async def shown(play: Play, client: Client, size: int) -> str:
-    """What comes of it when seat 0 comes back with its checkpoint of so many entries."""
+    """Return the outcome for seat 0 that comes back with its checkpoint of ``size`` entries."""
     stream = client.games.PlayGame(metadata=bearer(play.created.seat_tokens[0]))
     enter = pb.Enter(game_id=play.id, after_seq=-1, checkpoint=play.notes[size])
     await stream.write(pb.PlayGameRequest(enter=enter))
@@ -413,7 +413,7 @@ async def test_only_where_no_games_are(case: Gone) -> None:
 
 
 async def test_a_copy_by_hand_without_keys(case: Gone) -> None:
-    """As people made them before there was a command: the database; the keys are kept elsewhere."""
+    """People made such copies before there was a command: the database; the keys are kept elsewhere."""
     by_hand = case.path / "by-hand.db"
     shutil.copy(case.copy / STORE_FILE, by_hand)
     done = referee("restore", by_hand, "--data", case.data)

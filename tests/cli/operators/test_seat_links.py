@@ -158,7 +158,7 @@ async def test_a_directory_remembers_where_its_pages_are(organiser: Organiser) -
     assert all(link.startswith(f"{CLUB}/seat#") for link in told["links"].values())
     told = json.loads((await asyncio.to_thread(referee, *words, "--web", "https://other.example")).stdout)
     assert all(link.startswith("https://other.example/seat#") for link in told["links"].values())
-    # As an earlier version wrote it.
+    # An earlier version wrote it so.
     (data / "address").write_text(json.dumps({"here": address, "public": address}))
     assert json.loads((await asyncio.to_thread(referee, *words)).stdout)["links"] == {}
 

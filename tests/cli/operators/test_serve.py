@@ -33,7 +33,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command in this process: exit code, standard output, standard error."""
+    """Return the command in this process: exit code, standard output, standard error."""
 
     def run(*words: str | Path) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["referee", *map(str, words)])

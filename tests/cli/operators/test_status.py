@@ -103,7 +103,7 @@ async def test_live_on_a_terminal(tmp_path: Path) -> None:
     again = await serve(tmp_path / "data", tmp_path / "log", *listen)
     await until_shown(terminal, "no commit in the last minute")
     shown.send_signal(signal.SIGINT)
-    await until_closed(terminal)  # what nobody reads holds up who writes it
+    await until_closed(terminal)  # unread output holds up its writer
     assert await shown.wait() == 0
     again.process.terminate()
     assert await again.process.wait() == 0

@@ -32,7 +32,7 @@ class Office:
         return await asyncio.to_thread(referee, *words, *self.there)
 
     async def issue(self, *words: str | Path) -> tuple[str, list[str]]:
-        """Return the secret of a new token, and what is told of it."""
+        """Return the secret of a new token, and the lines printed about it."""
         done = await self.run("token", "issue", *words)
         assert done.returncode == 0
         (secret,) = done.stdout.splitlines()

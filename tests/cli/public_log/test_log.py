@@ -27,7 +27,7 @@ QUORUM = ("w1", "w2")
 
 
 class Watcher:
-    """Somebody who looks at a log again and again."""
+    """A watcher that looks at a log again and again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.log = folder, folder / "log"
@@ -297,7 +297,7 @@ def test_a_state_belongs_to_one_log_and_a_file_that_is_none_is_refused(watcher: 
 
 
 def test_a_leaf_with_a_size_that_no_database_keeps_is_passed_over(watcher: Watcher) -> None:
-    """Whoever writes it would stop every monitor for good otherwise."""
+    """Otherwise the author of such a leaf would stop every monitor for good."""
     huge = leaf_of(head(1)).replace(b"\n1\n", b"\n9999999999999999999\n")
     publish(watcher.log, [[*leaves(3), huge]], *QUORUM)
     code, found = watcher.look()

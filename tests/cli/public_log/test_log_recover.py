@@ -38,7 +38,7 @@ async def set_back(tmp_path: Path) -> tuple[Play, Play]:
 
 
 async def test_what_the_log_knows_comes_back_and_so_do_the_games(tmp_path: Path) -> None:
-    """A game that was lost altogether, and one whose end was lost; then both, the log and games, go on."""
+    """One game was lost altogether, another lost its end; then the log and both games continue."""
     data, folder, backup = tmp_path / "data", tmp_path / "log", tmp_path / "backup"
     first, second = await set_back(tmp_path)
     head = (folder / "checkpoint").read_bytes()
@@ -50,7 +50,7 @@ async def test_what_the_log_knows_comes_back_and_so_do_the_games(tmp_path: Path)
     assert "the published log has 4 leaves, and the database knows of 1" in refused.stderr
     assert "referee log recover" in refused.stderr
     assert "every game can continue" in referee("recover", "--data", data).stdout, "the marks went back as well"
-    # Beyond the checkpoint: written, and signed for by nobody.
+    # Beyond the checkpoint: written, and not signed for.
     (folder / "tile/0/000.p/9").write_bytes(bytes(9 * 32))
     done = referee("log", "recover", "--data", data, "--log", folder)
     assert (done.returncode, done.stderr) == (0, "")

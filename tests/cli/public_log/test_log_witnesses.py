@@ -26,7 +26,7 @@ OURS, OTHERS = leaves(400), [*leaves(100), *leaves(300, 5000)]
 
 
 class Club:
-    """A log, its two witnesses, what they show, and somebody who watches."""
+    """A log, its two witnesses, what they show, and a watcher."""
 
     def __init__(self, folder: Path, address: str) -> None:
         self.folder, self.log = folder, folder / "log"

@@ -104,13 +104,13 @@ async def test_a_flood_is_bounded_in_bytes_and_in_number(tmp_path: Path) -> None
         assert witness.post(bytes(MAX_BODY_BYTES + 1)).status_code == 413
         host, port = witness.address.removeprefix("http://").rstrip("/").split(":")
         with socket.create_connection((host, int(port))) as flood:
-            # All of them in one piece: whoever waits for answers is slowed down by waiting.
+            # All of them in one piece: a client that waits for answers is slowed down by waiting.
             one = b"POST /add-checkpoint HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
             flood.sendall(one * 99 + one.replace(b"x\r\n", b"x\r\nConnection: close\r\n", 1))
             answers = b"".join(iter(lambda: flood.recv(65536), b""))
         found = [part[:3] for part in answers.split(b"HTTP/1.1 ")[1:]]
         assert set(found) == {b"400", b"429"}
-        with socket.create_connection((host, int(port))) as slow:  # one that sends nothing holds up nobody
+        with socket.create_connection((host, int(port))) as slow:  # one that sends nothing holds up no other
             slow.sendall(b"POST /add-checkpoint HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
             await until(lambda: witness.add(0, 5).status_code == 200, "an honest request", every_s=0.1)
 

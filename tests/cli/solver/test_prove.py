@@ -114,7 +114,7 @@ def test_certificates_are_checked_without_a_solver(tmp_path: Path) -> None:
     for question, answer, found in zip(questions, answers, checked, strict=True):
         for field in ("verdict", "rules", "reasons"):
             assert found[field] == answer[field]
-        # What is left out of the question is there in the certificate.
+        # The certificate has the parts that the question leaves out.
         if "action" in question:
             assert found["claim"] == question
 

@@ -91,7 +91,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
 
 def test_no_longer_than_there_is_time() -> None:
     for seconds in ("2", "8", "32", "128"):
-        # A busy machine may need more than it is left to tell what it has.
+        # A busy machine may need more than it is left to report its result.
         done = referee("prove-decided", WHOLE, "--at", "30", "--timeout", seconds, "--rlimit", "4000000000")
         if done.returncode == 11:
             assert done.stdout.startswith("OPEN: ")

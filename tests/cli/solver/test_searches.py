@@ -53,15 +53,15 @@ class Search:
     command: str
     short: tuple[str, ...]
     fields: list[str]
-    """Of the answer."""
+    """The fields of the answer."""
     judged: Callable[[dict[str, Any]], None]
     told: str
-    """How progress is told, from a best and a bound."""
+    """The text of progress, with a best and a bound."""
     none: tuple[str, ...]
     """Asks about nothing."""
     long: tuple[str, ...]
     found: str
-    """What the long one says on its way, as soon as it has anything."""
+    """The line that the long search prints on its way, as soon as it has anything."""
     unproven: str
     """How its answer in words begins."""
 

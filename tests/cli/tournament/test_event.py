@@ -34,7 +34,7 @@ class Event:
         return done.stdout
 
     def fails(self, command: str, *words: object, code: int) -> str:
-        """What it says; the file stays as it was."""
+        """Return what the command prints; the file stays as it was."""
         before = self.path.read_bytes() if self.path.exists() else b""
         done = self(command, *words)
         assert done.returncode == code, done
@@ -328,7 +328,7 @@ def test_nothing_is_entered_after_the_end(event: Event) -> None:
 
 
 def test_too_few_for_any_table(tmp_path: Path) -> None:
-    """Sizes that these players cannot fill: nobody is left with a round of byes."""
+    """These players cannot fill the sizes: no player is left with a round of byes."""
     event = Event(tmp_path)
     event.does("new", "--rules", "kingdomino", "--sizes", "4", "--points", "4: 5,3,2,1")
     event.does("enter", "Anna", "Ben", "Cara")
@@ -337,7 +337,8 @@ def test_too_few_for_any_table(tmp_path: Path) -> None:
 
 
 def test_an_event_is_no_game(event: Event) -> None:
-    """Whoever audits it as a file is told of an event, and what tells more; what shows games shows none."""
+    """The audit of an event as a file names it an event, and the commands that show more; commands for games show
+    nothing."""
     event.play(1)
     key = event.path.with_suffix(".vkey")
     told = referee("audit", event.path, "--key", key)

@@ -39,7 +39,7 @@ Run = Callable[..., Awaitable[subprocess.CompletedProcess[str]]]
 
 @asynccontextmanager
 async def organising(tmp_path: Path) -> AsyncIterator[tuple[Client, Run, str]]:
-    """A server, commands with its organiser's token in a folder, and its address."""
+    """Yield a server, commands with its organiser's token in a folder, and its address."""
     async with running(tmp_path / "data", solver_workers=0) as (server, client):
 
         async def run(*words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
@@ -74,7 +74,7 @@ async def games_of(client: Client) -> list[Any]:
 
 
 async def bots(client: Client, address: str, tokens: list[str], games: int) -> None:
-    """Play so many games with these tokens, one for each bot."""
+    """Play ``games`` games with these tokens, one for each bot."""
     left = asyncio.Semaphore(0)
     tasks = [
         asyncio.create_task(play_all(address, token, maker("greedy", seed), lambda _, __: left.release()))
@@ -205,7 +205,7 @@ async def test_a_game_is_named_for_the_table_that_it_was_opened_for(tmp_path: Pa
 
 
 def by_hand(tmp_path: Path, *games: bytes) -> EventFile:
-    """The event of the file alone, whose round is published, with these games named for its tables."""
+    """Return the event of the file alone, whose round is published, with these games named for its tables."""
     with EventFile.opened(tmp_path / "e.eventlog") as event:
         for table, game in enumerate(games, 1):
             event.log.enter(OpenTable(1, table, game))
@@ -225,7 +225,7 @@ async def test_a_game_that_cannot_be_had_is_no_hindrance_to_the_others(tmp_path:
         first, second = done.stdout.splitlines()
         assert first.startswith(f"table 1: NOT ENTERED, game {bytes(16).hex()}: the referee refused: ")
         assert second == f"table 2: game {goes_on} is not over"
-        # No referee keeps the event, so nobody said whose signatures its games have.
+        # No referee keeps the event, so no key for its games was given.
         assert "the key of the games' referee is not known" in done.stderr
 
 
@@ -249,7 +249,7 @@ async def test_games_at_another_referee_than_the_events_need_its_key(tmp_path: P
 
 
 def lying(told: str, log: bytes) -> grpc.GenericRpcHandler:
-    """A referee whose answer names that game, and has that log."""
+    """Return a referee whose answer names that game, and has that log."""
 
     async def game_told(request: pb.GetGameRequest, _: object) -> pb.GetGameResponse:
         return pb.GetGameResponse(game=game_pb2.Game(id=told, state=game_pb2.GAME_STATE_OVER))
@@ -476,7 +476,7 @@ async def test_a_command_that_is_killed_in_the_middle_of_opening_opens_the_rest_
 
 @pytest.mark.long
 async def test_bots_and_the_referee_are_killed_in_the_middle_of_a_round(tmp_path: Path) -> None:
-    """Both come back, and the event goes on to its end: no act and no game is lost, and none is there twice."""
+    """Both come back, and the event continues to its end: no act and no game is lost, and none is there twice."""
     address = free_address()
     server = ("--listen", address, "--solver-workers", "0")
     process = await serve(tmp_path / "data", tmp_path / "log", *server)

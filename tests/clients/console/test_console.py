@@ -1,4 +1,4 @@
-"""The arbiter's console, driven by keys, at a real referee with games that go on."""
+"""The arbiter's console, driven by keys, at a real referee with running games."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def address(there: tuple[Server, Client]) -> str:
 
 
 async def everywhere(client: Client) -> str:
-    """A token for the arbiter of every game."""
+    """Return a token for the arbiter of every game."""
     access: Any = access_service_pb2_grpc.AccessServiceStub(client.channel)
     request = access_service_pb2.IssueTokenRequest(principal="ada", scopes=[access_service_pb2.SCOPE_ARBITER])
     return str((await access.IssueToken(request, metadata=bearer(client.organiser))).secret)
@@ -85,7 +85,7 @@ class Console:
         await until(lambda: words in self.text("said"), words)
 
     async def look(self) -> None:
-        """As the console does every two seconds."""
+        """Refresh, as the console does every two seconds."""
         await self.shows(Games)
         assert isinstance(self.app.screen, Games)
         await self.app.screen.refresh_games()
@@ -145,7 +145,7 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
         await arbiter.shows(Games)
         assert arbiter.text("said") == f"Entered as entry {size}: arbiter 0 rules: the game is paused"
         await table.play.catch_up(size + 1)
-        # As `referee docket` has it; the entries as the desk lists them.
+        # The facts are those of `referee docket`; the entries those of the desk.
         await until(lambda: "the game is paused" in arbiter.text("facts"), "the docket")
         assert arbiter.text("facts").splitlines()[:-1] == docket_lines(await table.docket())
         await until(lambda: "arbiter: pause" in arbiter.text("history"), "the entry")
@@ -214,7 +214,7 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
 
 
 async def protested(client: Client) -> tuple[Table, int]:
-    """A game with a protest, and its entry; ours is the second of two arbiters."""
+    """Return a game with a protest, and its entry; ours is the second of two arbiters."""
     table = await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw, ARBITERS[0].public.raw])
     await table.play.step()
     return table, await table.act(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=1, rule_id="KDO-1"), "why?")

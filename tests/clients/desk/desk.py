@@ -69,7 +69,7 @@ class Desk(Table[DeskApp]):
         await self.pilot.pause()
 
     async def games(self, at_least: int) -> list[str]:
-        """What the first screen lists, when it does."""
+        """Return the games of the first screen, once they are listed."""
         await until(lambda: len(self.listed()) >= at_least, f"{at_least} options")
         await self.pilot.pause()
         return self.listed()
@@ -77,7 +77,7 @@ class Desk(Table[DeskApp]):
 
 @asynccontextmanager
 async def running(referee: Referee, folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Desk]:
-    """A desk at this referee, on its first screen."""
+    """Yield a desk at this referee, on its first screen."""
     place = Place(referee.address, referee.token, Security(), "there")
     app = DeskApp(Folder(folder), place, _components)
     async with app.run_test(size=size) as pilot:

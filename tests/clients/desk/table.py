@@ -26,7 +26,7 @@ class Table(Generic[_A]):
         await self.pilot.pause()
 
     def text(self, name: str) -> str:
-        """What stands in one part of the screen."""
+        """Return the text of one part of the screen."""
         return str(self.app.screen.query_one(f"#{name}", Static).content)
 
     @property
@@ -41,28 +41,28 @@ class Table(Generic[_A]):
         return [str(option.prompt) for option in options.options]
 
     async def is_at(self, entries: int) -> None:
-        """Until so many are shown."""
+        """Wait until ``entries`` entries are shown."""
         await until(lambda: len(self.entries()) >= entries, f"{entries} entries")
         await self.pilot.pause()
 
     def entries(self) -> list[str]:
-        """The lines of the list of entries, without numbers."""
+        """Return the lines of the list of entries, without numbers."""
         return [line.split(maxsplit=1)[1] for line in self.text("history").splitlines() if line[:4].strip()]
 
     async def enter(self, words: str) -> str:
-        """As ``press_enter``: what is said when the referee has answered."""
+        """Do as ``press_enter``; return the message when the referee has answered."""
         await self.press_enter(words)
         await self.answered()
         return self.text("verdict")
 
     async def submit(self, words: str, told: str) -> None:
-        """As ``enter``, without a key and without waiting for the screen: until this is told."""
+        """Do as ``enter``, without a key and without waiting for the screen: wait for this message."""
         self.line.begin(words)
         await self.line.action_submit()
         await until(lambda: self.text("verdict").startswith(told), told, every_s=0.002)
 
     async def press_enter(self, words: str) -> None:
-        """Types over what stands there and presses Enter."""
+        """Type over the line and press Enter."""
         self.line.begin(words)
         await self.pilot.press("enter")
 

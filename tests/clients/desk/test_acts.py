@@ -1,4 +1,4 @@
-"""What happened beside the moves, entered at the desk, with a real referee."""
+"""Acts other than moves, entered at the desk, with a real referee."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ START = ["0: castle 2,2", "1: castle 1,1", "first order: 1 0 1 0", "line: 3 4 17
 
 @pytest.fixture
 async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
-    """A game of Kingdomino in which kings are to be put on dominoes."""
+    """Yield a game of Kingdomino in which kings are to be put on dominoes."""
     async with running(referee, tmp_path) as running_desk:
         await running_desk.has_game(KINGS, "Redwing, Bluebell")
         await running_desk.goes_on(START)

@@ -30,7 +30,7 @@ def _says(desk: Desk, words: str) -> bool:
 
 @pytest.fixture
 async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
-    """A game of Kingdomino that was just opened."""
+    """Yield a game of Kingdomino that was just opened."""
     async with running(referee, tmp_path) as running_desk:
         await running_desk.has_game(KINGS, "Redwing, Bluebell")
         yield running_desk

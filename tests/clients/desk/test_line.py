@@ -1,4 +1,4 @@
-"""What a line that is typed means in a position, and how it can go on; no terminal and no referee."""
+"""The meaning of a typed line in a position, and its possible continuations; no terminal and no referee."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINGS = PLAIN[1]
 
 
 def desks(setup: Setup, seed: int) -> list[tuple[Desk, str, Any]]:
-    """Every position of a game at random in which somebody at the table acts, with the line and the event."""
+    """Return every position of a game at random in which somebody at the table acts, with the line and the event."""
     state = setup.start()
     found = []
     for event in play(setup, seed).events:
@@ -37,7 +37,7 @@ def desks(setup: Setup, seed: int) -> list[tuple[Desk, str, Any]]:
 @pytest.mark.parametrize("setup", [*PLAIN, FOUR, TWO], ids=name_of)
 def test_every_line_of_a_game_is_offered_word_by_word(setup: Setup) -> None:
     for desk, whole, event in desks(setup, 8):
-        # Of a building that was rolled the dice are enough.
+        # The dice name a building that was rolled.
         words = re.sub(r" [a-z]+(?= \d,)", "", whole) if isinstance(desk.pending, Chance) else whole
         assert words.startswith(desk.beginning)
         assert desk.beginning in desk.choices(desk.beginning[:1]) or isinstance(desk.pending, Decision)

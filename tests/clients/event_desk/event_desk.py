@@ -31,7 +31,7 @@ class Desk:
 
     @property
     def on_disk(self) -> State:
-        """What anybody else reads."""
+        """Return the state that other readers of the file see."""
         return EventFile.read_only(self.app.event.path).log.state
 
     def text(self, name: str) -> str:

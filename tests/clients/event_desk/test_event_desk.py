@@ -124,7 +124,7 @@ async def test_what_the_rules_forbid_is_told_and_stays_in_the_line(desk: Desk) -
     assert desk.text("said") == ""
     assert (await desk.enter("9 1,2,3")).startswith("Not entered: round 1, table 9: the round has no such table")
     assert desk.state.rounds[0].results == {}
-    # What is refused half way leaves nothing of its first half.
+    # A command refused half way leaves nothing of its first half.
     await desk.enter("reopen because nobody sat down")
     before = desk.app.event.path.read_bytes()
     assert (await desk.enter("pair 1,2,3,4 because so")).startswith("Not entered: pairing: entrant 5, who is not there")

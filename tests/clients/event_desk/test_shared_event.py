@@ -56,7 +56,7 @@ class Shared:
     client: Client
 
     def enter(self, *acts: Act) -> None:
-        """What the other organiser does."""
+        """Enter acts as the other organiser."""
         with EventFile.opened(self.other, EventKeeper()) as event, event.entering():
             for act in acts:
                 event.log.enter(act)
@@ -73,7 +73,7 @@ async def shared(tmp_path: Path) -> AsyncIterator[Shared]:
 
 
 async def test_results_that_others_enter_come_by_themselves(shared: Shared) -> None:
-    """What is typed meanwhile stays."""
+    """Text typed meanwhile stays."""
     async with desk_of(shared.path) as desk:
         await desk.enter("pair")
         await desk.enter("publish")

@@ -61,7 +61,7 @@ def test_it_is_an_environment_for_gymnasium(game: str) -> None:
 
 
 def positions(transcript: Transcript) -> Iterator[Any]:
-    """Every position of the transcript in which a seat decides."""
+    """Yield every position of the transcript in which a seat decides."""
     game = registry.get(transcript.rules_id)
     state = game.new(transcript.seats, transcript.options, None)
     chance, choices = (Deck(sha256(f"{transcript.name} {use}".encode()).digest()) for use in ("deck", "choices"))
@@ -85,7 +85,7 @@ def positions(transcript: Transcript) -> Iterator[Any]:
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda transcript: transcript.name)
 def test_the_mask_is_what_the_rules_allow(transcript: Transcript) -> None:
-    """Of every position; of fixed numbers every number is asked about in a part of them."""
+    """All positions are tested; of fixed numbers every number is asked about in a part of them."""
     play = Play(transcript.rules_id, transcript.seats, transcript.options, None, "places")
     part = registry.part("referee_clients.gym", transcript.rules_id)
     view, every = part.View(transcript.seats, play.state.options), 7
@@ -161,7 +161,7 @@ def test_rewards_are_places_points_or_wins() -> None:
 
 
 def test_the_observer_comes_first() -> None:
-    """What two seats see of one position differs by who is first, and by nothing else."""
+    """Two seats' observations of one position differ by who is first, and by nothing else."""
     play = Play("kingdomino", 2, None, None, "places")
     play.begin(1)
     for _ in range(20):
@@ -207,7 +207,7 @@ def test_a_seat_is_chosen_or_another_in_every_game() -> None:
 
 
 class Heard:
-    """Writes down what it is told."""
+    """A listener that keeps what it gets."""
 
     told: list[Any]
 
@@ -227,7 +227,7 @@ class Heard:
 
 
 def opponent(answer: Any) -> str:
-    """The name of a bot that always answers this, whatever is asked."""
+    """Return the name of a bot that always answers this, whatever is asked."""
     setattr(sys.modules[__name__], "answering", lambda _seen, _moves: answer)  # noqa: B010 - by its name, as users do
     return f"{__name__}:answering"
 

@@ -1,4 +1,4 @@
-"""Kills a match at any moment and resumes it: ``python -m tests.clients.match.kills [KILLS [SEED]]``; 200 by itself."""
+"""Kill a match at any moment and resume it: ``python -m tests.clients.match.kills [KILLS [SEED]]``; default 200."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MATCH = ("--game", "kingdomino", "--bots", "greedy,random,tests.clients.match.pl
 
 
 def run(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """The command ``referee match``, to its end."""
+    """Run the command ``referee match`` to its end."""
     done = subprocess.run(
         [REFEREE, "match", *map(str, words)],
         capture_output=True, text=True, check=False, cwd=ROOT, env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
@@ -31,7 +31,7 @@ def run(*words: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    """The journal, times aside."""
+    """Return the journal, times aside."""
     found = [json.loads(line) for line in (folder / NAME).read_text().splitlines()]
     for each in found:
         each.pop("times", None)

@@ -142,12 +142,12 @@ class First(Good):
         """Do something in another game."""
 
     def is_enough(self) -> bool:
-        """Whether three later games are over."""
+        """Return True if three later games are over."""
         return len(list(Path(os.environ["WAITS"]).rglob("*.gamelog"))) >= 3
 
 
 class KillsOthers(First):
-    """Kills whoever plays a later game with it."""
+    """A bot that kills its opponents of later games."""
 
     def other(self) -> None:
         with Path(os.environ["WAITS"]).open("a") as stream:
@@ -161,7 +161,7 @@ class KillsOthers(First):
 
 
 class Dice:
-    """Takes a move at random, as an author does who never heard of seeds."""
+    """A bot that takes a random move, by an author who never heard of seeds."""
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
         return random.choice(legal_moves)

@@ -17,7 +17,7 @@ MOST = 20_000
 
 
 def ended(rng: random.Random, seats: int, better: float) -> Verdict:
-    """The verdict where the bot wins each game of a block as often as it is better than even."""
+    """Return the verdict where the bot wins each game of a block as often as it is better than even."""
     p = (1 + better) / seats
     sums = list(accumulate(math.comb(seats, wins) * p**wins * (1 - p) ** (seats - wins) for wins in range(seats + 1)))
     test = Trial(H0_OR_10)

@@ -1,4 +1,4 @@
-"""Whatever a bot does, it is the one that loses, its game ends, and nothing of it is left."""
+"""A bot that fails in any way is the one that loses; its game ends, and nothing of it is left."""
 
 from __future__ import annotations
 

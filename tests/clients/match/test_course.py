@@ -170,7 +170,7 @@ def test_one_block_says_nothing_of_where_the_truth_may_be() -> None:
 
 
 def test_points_decide_nothing_where_there_are_none() -> None:
-    """As between bots that both fail always: without a difference and without a point."""
+    """Two bots that both always fail have no difference and no point."""
     course = whole(
         Course(config("ab", games=200, sprt=Sprt(Measure.POINTS, 0, 0.01))), lambda task: ended(task, (0, 0))
     )

@@ -30,7 +30,7 @@ def refused(*words: str | Path, code: int = 2) -> str:
 
 @pytest.fixture(scope="module")
 def match(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A match of 18 games; one of its bots fails in each."""
+    """Return a match of 18 games; one of its bots fails in each."""
     folder = tmp_path_factory.mktemp("match") / "spring"
     done = run(*MATCH, "--games", "18", "--out", folder, "--processes", "1", "--logs", "sample:2", "--json")
     return folder, done
@@ -157,7 +157,7 @@ def test_a_bot_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_match_is_not_resumed_without_its_bots(tmp_path: Path) -> None:
-    """As when it is called from another folder: otherwise they would lose all that is left."""
+    """A call from another folder does not find them: without the check they would lose all that is left."""
     made = Match("kingdomino", ("greedy", "elsewhere:bot"), 1, Limits())
     with Journal.create(tmp_path / "x", Config(made, 2, 4).to_json()) as journal:
         before = journal.path.read_bytes()

@@ -28,7 +28,7 @@ def placings(draw: st.DrawFn) -> list[Placing]:
 
 
 def likelihood(found: list[Placing], logs: list[float]) -> float:
-    """By the definition: all orders in which those who share a place can stand, each to the same part."""
+    """Return it by the definition: all orders of the bots that share a place, each to the same part."""
     total = sum(GHOST * (each / 2 - math.log(1 + math.exp(each))) for each in logs)
     for placing in found:
         orders = [

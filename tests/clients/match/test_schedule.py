@@ -1,4 +1,4 @@
-"""Who meets whom: the same for everybody, every bot on every seat, and as even as it says."""
+"""The pairings: every bot on every seat, the same for all, and as even as stated."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.clients.match.sprt import H0_OR_10, errors
 def test_it_errs_about_as_seldom_as_it_says_in_a_sample() -> None:
     runs = 40
     wrong_h1, wrong_h0 = errors(2, runs)
-    # Of 40 at 5 % more than 8 are wrong less than once in 5,000 times.
+    # More than 8 of 40 at 5 % are wrong less than once in 5,000 times.
     assert wrong_h1 <= 8
     assert wrong_h0 <= 8
 

@@ -72,7 +72,7 @@ class AtSeat(Table[SeatApp]):
 
 @asynccontextmanager
 async def running(join: Join, key: Path, verifier: VerifierKey | None = None) -> AsyncIterator[AtSeat]:
-    """A person's screen at this seat."""
+    """Yield a person's screen at this seat."""
     app = SeatApp(join, SeatKeys(key), verifier=verifier)
     async with app.run_test(size=(100, 40)) as pilot:
         yield AtSeat(app, pilot)

@@ -186,7 +186,7 @@ def _removal(size: int) -> Iterator[Question]:
         after = board.taken(cell)
         question = partial(Question, board=board, cells=tuple(box.cells), at=cell)
         there = [board.tile(cell), z3.Not(board.fountain[cell])]
-        # What the engine asks of the neighbours, where no tile hangs on this one; and what then is to be true.
+        # The engine's demands on the neighbours, where no tile hangs on this one; and the condition that must hold.
         yes = board.removable(cell, z3.BoolVal(False))
         yield question("the engine allows this removal, and there is no tile", (*before, yes, z3.Not(board.tile(cell))))
         told = "the engine finds no hole, and empty cells are shut in"

@@ -1,10 +1,10 @@
-"""The engine's own code, run on formulas: what it says about every layout at once.
+"""The engine's own code, run on formulas: its verdicts on every layout at once.
 
 The engine keeps sets of cells as integers and asks its rules with ``&``, ``|``, ``^``, ``~`` and shifts. ``Bits`` is
-such an integer with a formula for every bit, so the methods of ``Layout`` run on it as they stand, and what comes out
-is the rule that is really in force: a changed engine changes the theorems. What cannot be run on formulas is the search
-for cells that cut others off, which walks from tile to tile: all layouts of a small box are gone through for it. How
-a layout is made of another (``placed``, ``removed``, ``swapped``) is in no theorem: the tests' oracles hold that.
+such an integer with a formula for every bit, so the methods of ``Layout`` run on it unchanged, and their result is the
+rule that is really in force: a changed engine changes the theorems. The search for cells that cut others off cannot be
+run on formulas, as it walks from tile to tile: all layouts of a small box are gone through for it. How a layout is made
+of another (``placed``, ``removed``, ``swapped``) is in no theorem: the tests' oracles hold that.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Board:
             self.fountain,
         )
 
-    # What the rule texts speak of.
+    # The terms of the rule texts.
 
     def matches(self, cell: Cell) -> Formula:
         """Return ALH-A2 for the tile of this cell: where another lies beside it, both have a wall, or neither."""
@@ -200,7 +200,7 @@ class Board:
         """State whether tiles lie on the eight cells around this one, in the order of ``RING``."""
         return [self.tile(near(cell, step)) for step in RING]
 
-    # What the engine says.
+    # The engine's verdicts.
 
     def _engine(self, cut: Bits | None = None) -> Any:
         return run_engine(

@@ -25,7 +25,7 @@ _YES: Final = (1 << _CASES) - 1
 @cache
 def _table(name: object) -> int:
     """Return the cases in which an input is true."""
-    period = 1 << _INPUTS.index(name)  # so many cases in which it is false, then so many in which it is true
+    period = 1 << _INPUTS.index(name)  # the number of cases in which it is false, then of those in which it is true
     table, width = (1 << period) - 1 << period, 2 * period
     while width < _CASES:
         table |= table << width

@@ -38,11 +38,11 @@ class Question:
     """The question whether some layout has all these properties: a counterexample, which should not exist."""
 
     found: str
-    """What a layout that answers it shows, in words."""
+    """The meaning of a layout that answers it, in words."""
     facts: tuple[Formula, ...]
     board: Board
     cells: tuple[Cell, ...]
-    """What to draw."""
+    """The cells to draw."""
     at: Cell | None = None
     walls: Walls | None = None
     """The tile in hand."""

@@ -1,4 +1,4 @@
-"""Logs for the tests: heads of games that nobody played, keys that are fixed, tiles in memory or in a folder."""
+"""Logs for the tests: heads of games without moves, keys that are fixed, tiles in memory or in a folder."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def policy(quorum: str = "any", witnesses: Sequence[str] = WITNESSES, extra: str
 
 
 def policy_text(quorum: str = "any", witnesses: Sequence[str] = WITNESSES, extra: str = "") -> str:
-    """Return a policy: the log, these witnesses in one group, and so many of them as a quorum; ``none`` for none."""
+    """Return a policy: the log, these witnesses in one group, and their quorum; ``none`` for none."""
     lines = [f"log {LOG.verifier}"]
     lines += [f"witness {name} {witness_key(f'{name}.example', key(name).public)}" for name in witnesses]
     lines += [extra] if extra else []
@@ -62,7 +62,7 @@ def policy_text(quorum: str = "any", witnesses: Sequence[str] = WITNESSES, extra
 
 
 def cosigned(note: bytes, *witnesses: str, time_s: int = NOW_S, spread_s: int = 60) -> bytes:
-    """Return the checkpoint with their signatures, the first at ``time_s``, each next one so much later."""
+    """Return the checkpoint with their signatures, the first at ``time_s``, each next one ``spread_s`` later."""
     parsed = parse_log_note(note)
     lines = tuple(
         cosign(f"{name}.example", key(name), parsed.text, time_s + number * spread_s)

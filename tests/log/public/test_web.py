@@ -32,7 +32,7 @@ def server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
                         if connection.recv(65536):
                             answer(connection)
                     except OSError:
-                        pass  # whoever asked has gone
+                        pass  # the client has gone
 
         thread = threading.Thread(target=run)
         thread.start()

@@ -14,14 +14,14 @@ LINES = (
     r"seats [2-6]|ages( \d)+|currencies( [a-z]+){4}|bag-empty|tiles( \S+){54}|cards( \S+)+"
     r"|layout( \S+@-?\d+,-?\d+)+|hand( \S+)+"
 )
-"""What an entry may have beside its id, moves and counts."""
+"""The lines that an entry may have beside its id, moves and counts."""
 
 
 # Whole games, slowly
 
 
 def slow_start(entry: Entry, played: Sequence[tuple[str, ...]]) -> SlowGame:
-    """The slow game after these moves: it has no copies, so it starts afresh."""
+    """Return the slow game after these moves: it has no copies, so it starts afresh."""
     game = SlowGame(
         int(*entry.words("seats")),
         entry.words("tiles"),
@@ -82,7 +82,7 @@ def oracle_placings(board: oracle.Board, hand: Sequence[str], depth: int) -> int
 
 
 def confirm(entry: Entry, depth: int) -> int:
-    """The slow number for an entry of either kind."""
+    """Return the slow number for an entry of either kind."""
     if "hand" in entry.lines:
         board, hand = placing_start(entry)
         return oracle_placings({**oracle.START, **board}, hand, depth)

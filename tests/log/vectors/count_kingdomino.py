@@ -13,12 +13,12 @@ LINES = (
     r"seats [2-4]|relative|mighty-duel|wider-offer|order( [0-3])+|dominoes( \d+)+"
     r"|frame [57]( [0-6],[0-6])?|kingdom( \d+@-?\d,-?\d/-?\d,-?\d)+|hand( \d+)+"
 )
-"""What an entry may have beside its id, moves and counts."""
+"""The lines that an entry may have beside its id, moves and counts."""
 DOMINO_SET = domino_set()
 
 
 def slow_start(entry: Entry) -> SlowDraft:
-    """The position in which counting starts."""
+    """Return the position in which counting starts."""
     draft = SlowDraft(
         int(*entry.words("seats")),
         [int(word) for word in entry.words("order")],
@@ -76,7 +76,7 @@ def _hand(entry: Entry) -> list[int]:
 
 
 def confirm(entry: Entry, depth: int) -> int:
-    """The slow number for an entry of either kind."""
+    """Return the slow number for an entry of either kind."""
     if "hand" not in entry.lines:
         return _confirm(slow_start(entry), depth)
     kingdom = SlowKingdom(*_frame(entry))

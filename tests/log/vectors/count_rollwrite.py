@@ -10,11 +10,11 @@ from referee.log.vectors.rollwrite import terms_of
 from tests.log.vectors.slow_rollwrite import SlowGame, pair
 
 LINES = r"seats [1-5]|start [0-4]|virtual [2-4]|rolls( [1-6],[1-6])+"
-"""What an entry may have beside its id, moves and counts."""
+"""The lines that an entry may have beside its id, moves and counts."""
 
 
 class Listed:
-    """An iterator that is copied with the game: a position's rolls go on from where they are."""
+    """An iterator that is copied with the game: a position's rolls continue from where they are."""
 
     def __init__(self, rolls: list[tuple[int, int]]) -> None:
         self.rolls, self.at = rolls, 0
@@ -33,7 +33,7 @@ class Listed:
 
 
 def slow_start(entry: Entry) -> SlowGame:
-    """The position in which counting starts."""
+    """Return the position in which counting starts."""
     game = SlowGame(*terms_of(entry), Listed([pair(word) for word in entry.words("rolls")]))
     for said in entry.play:
         assert said in game.legal(), (entry.id, said)
@@ -42,7 +42,7 @@ def slow_start(entry: Entry) -> SlowGame:
 
 
 def confirm(entry: Entry, depth: int) -> int:
-    """The slow game's number."""
+    """Return the slow game's number."""
     return _confirm(slow_start(entry), depth)
 
 

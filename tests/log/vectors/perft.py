@@ -20,13 +20,13 @@ LIMIT = 1_000_000
 
 
 class Counter(Protocol):
-    """What a game's ``count_<rules id>`` offers."""
+    """The functions of a game's ``count_<rules id>``."""
 
     LINES: str
     """A pattern of the lines that an entry may have beside its id, moves and counts."""
 
     def confirm(self, entry: Entry, depth: int) -> int:
-        """How many sequences of so many moves follow, by what is written apart from the engine; slow."""
+        """Return the number of sequences of ``depth`` moves, by code apart from the engine; slow."""
 
 
 def counter(file: Path) -> Counter:

@@ -26,7 +26,7 @@ HALVES = _halves(DATA / "kingdomino" / "dominoes.txt")
 
 
 def cell(word: str) -> tuple[int, int]:
-    """Of ``-1,2``."""
+    """Return the cell of ``-1,2``."""
     x, y = word.split(",")
     return int(x), int(y)
 
@@ -55,7 +55,7 @@ class SlowDraft:
         return sorted(line)
 
     def legal(self) -> list[Words]:
-        """Every move of the seat on turn; none if the game is over."""
+        """Return every move of the seat on turn; none if the game is over."""
         if not self.todo:
             return []
         what, seat = self.todo[0]
@@ -70,7 +70,7 @@ class SlowDraft:
         ]
 
     def after(self, words: Words) -> SlowDraft:
-        """The game after the move; this one stays."""
+        """Return the game after the move; this one stays."""
         after = deepcopy(self)
         after.happen(words)
         return after

@@ -28,7 +28,7 @@ ROUNDS = {3: 18, 4: 15, 5: 12}
 
 
 def pair(word: str) -> Pair:
-    """Of ``3,5``, blue first."""
+    """Return the pair of ``3,5``, blue first."""
     blue, yellow = word.split(",")
     return int(blue), int(yellow)
 
@@ -45,7 +45,7 @@ class SlowGame:
         self.coins = [3] * seats
         self.ever = [3] * seats
         self.dice: list[tuple[list[int], list[int]]] = [([], []) for _ in range(seats)]
-        """Of each seat the blue and the yellow ones."""
+        """Per seat: the blue and the yellow dice."""
         for seat in self.order:
             while len(self.buildings[seat]) < 3:
                 self.buildings[seat].add(next(self.rolls))
@@ -84,10 +84,10 @@ class SlowGame:
     def last_turn(self) -> bool:
         return self.turns == self.seats * self.rounds - 1
 
-    # What may be done
+    # Allowed moves
 
     def legal(self) -> list[Words]:
-        """Every move of the seat on turn; none if the game is over."""
+        """Return every move of the seat on turn; none if the game is over."""
         if self.turns == self.seats * self.rounds:
             return []
         blue, yellow = self.dice[self.seat]
@@ -100,7 +100,7 @@ class SlowGame:
         return [("coins",), *[("build", place) for place in free], *self.turned()]
 
     def turned(self) -> Iterator[Words]:
-        """Each die to each value: what four dice can show, for no more steps than there are coins."""
+        """Yield each die to each value: what four dice can show, for no more steps than there are coins."""
         if self.changed:
             return
         blue, yellow = self.dice[self.seat]
@@ -113,7 +113,7 @@ class SlowGame:
         for a, b, c, d in found:
             yield "change", f"{a},{b}", f"{c},{d}"
 
-    # What happens
+    # Events
 
     def happen(self, words: Words) -> None:
         seat = self.seat
@@ -152,7 +152,7 @@ class SlowGame:
                 self.end_turn()
 
     def rest(self, taken: Pair) -> Pair:
-        """The dice beside these two."""
+        """Return the dice beside these two."""
         blue, yellow = [colour.copy() for colour in self.dice[self.seat]]
         blue.remove(taken[0])
         yellow.remove(taken[1])
@@ -163,7 +163,7 @@ class SlowGame:
             colour.append(die)
 
     def pass_on(self, rest: Pair) -> None:
-        """After one building: the dice that were not used go on, the used ones are rolled for the next round."""
+        """Pass the turn after one building: unused dice move on, used ones are rolled for the next round."""
         seat = self.seat
         self.dice[seat] = ([], [])
         if not self.last_turn:

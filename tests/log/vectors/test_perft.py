@@ -17,7 +17,7 @@ FILES = files()
 QUICK = 20_000
 """Counts beyond this are for the campaign."""
 CONFIRMED = 60
-"""What is slow looks at every position before the last move, so the depth before may have so many."""
+"""The most positions at the depth before the last, as the slow count looks at every one of them."""
 
 
 def _name(file: Path) -> str:

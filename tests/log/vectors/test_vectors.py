@@ -53,7 +53,7 @@ def test_the_files_of_games_are_frozen_ones() -> None:
 
 
 def lines(path: Path) -> list[dict[str, object]]:
-    """The objects of a file, one a line."""
+    """Return the objects of a file, one a line."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -212,7 +212,7 @@ def test_an_engine_that_answers_nothing_does_not_agree(tmp_path: Path) -> None:
 
 
 def one(kind: str) -> Question:
-    """A question of this kind."""
+    """Return a question of this kind."""
     return next(question for question in questions("kingdomino", 1) if question.kind == kind)
 
 

@@ -15,7 +15,7 @@ KEY = FROZEN / "referee.vkey"
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder ``games``, and the results of three shards of it, 0.jsonl to 2.jsonl."""
+    """Return the folder ``games``, and the results of three shards of it, 0.jsonl to 2.jsonl."""
     top = tmp_path_factory.mktemp("bulk")
     folder = top / "games"
     (folder / "old").mkdir(parents=True)
@@ -36,12 +36,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def games(template: Path, tmp_path: Path) -> Path:
-    """A folder with seven small games, one of them torn and one altered."""
+    """Return a folder with seven small games, one of them torn and one altered."""
     shutil.copytree(template / "games", tmp_path / "games")
     return tmp_path / "games"
 
 
 @pytest.fixture
 def shards(template: Path, tmp_path: Path) -> list[Path]:
-    """The results of three shards of these games."""
+    """Return the results of three shards of these games."""
     return [Path(shutil.copy(template / f"{index}.jsonl", tmp_path)) for index in range(3)]

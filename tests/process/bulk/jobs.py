@@ -1,4 +1,4 @@
-"""What the processes of a bulk run do in tests; a task is ``method`` or ``method:argument``."""
+"""The tasks of a bulk run's processes in tests; a task is ``method`` or ``method:argument``."""
 
 from __future__ import annotations
 

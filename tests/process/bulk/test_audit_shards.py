@@ -32,7 +32,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def results(path: Path) -> list[str]:
-    """The names of the files, in the order in which they were done."""
+    """Return the names of the files, in the order in which they were done."""
     return [line["file"] for line in lines(path) if "file" in line]
 
 
@@ -185,7 +185,7 @@ def test_a_list_of_names(games: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_list_is_split_at_ends_of_lines_and_nowhere_else(games: Path, end: str) -> None:
-    """As ``find`` writes it, or an editor of another system."""
+    """``find`` writes such a list, or an editor of another system."""
     names = ["a\u2028b.gamelog", "c\rd.gamelog", "e\x85f.gamelog", "g\x0ch.gamelog"]
     for name in names:
         (games / name).write_bytes(b"")
@@ -200,7 +200,7 @@ def test_a_list_is_split_at_ends_of_lines_and_nowhere_else(games: Path, end: str
 
 
 def test_a_directory_that_cannot_be_listed_is_named_and_not_left_out(games: Path) -> None:
-    """Here because its path is too long, as a test may be run by somebody who may read everything."""
+    """Here its path is too long, as the user who runs the tests may read everything."""
     top = Path.cwd()
     os.chdir(games)
     try:
@@ -218,7 +218,7 @@ def test_a_directory_that_cannot_be_listed_is_named_and_not_left_out(games: Path
 
 
 def slurm(index: int, first: int, last: int, count: int) -> dict[str, str]:
-    """What Slurm sets in a task of an array."""
+    """Return Slurm's variables in a task of an array."""
     values = {"ID": index, "MIN": first, "MAX": last, "COUNT": count}
     return {f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in values.items()}
 
@@ -263,7 +263,7 @@ def test_every_name_falls_to_one_shard() -> None:
             assert sum(shard.has(name) for shard in every) == 1
 
 
-# --- going on --------------------------------------------------------------------------------------------------------
+# --- resuming --------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_goes_on_with_what_is_not_done(games: Path) -> None:

@@ -23,7 +23,7 @@ from tests.process.bulk.jobs import do
 distributed = pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.long,
-    # Of Dask's own sockets and loops, when a worker is killed.
+    # Warnings of Dask's own sockets and loops, when a worker is killed.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
@@ -41,7 +41,7 @@ def address(cluster: Any) -> str:
 
 
 def test_a_run_on_a_cluster_is_as_here(cluster: Any, games: Path) -> None:
-    """Files that the workers read, and files that are sent to them; then it goes on here."""
+    """The workers read some files, and others are sent to them; then the run continues here."""
     here = referee("audit", games, "--key", KEY, "--jobs", 1)
     out = games.parent / "out.jsonl"
     there = referee("audit", games, "--key", KEY, "--on", address(cluster), "--resume", out)

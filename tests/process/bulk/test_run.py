@@ -28,7 +28,7 @@ NEIGHBOURS = [f"echo:{number}" for number in range(20)]
 
 
 def done(place: Place, tasks: Sequence[str], limits: Limits | None = FEW) -> dict[str, Done[str, str]]:
-    """What became of each task."""
+    """Return the outcome of each task."""
     found: list[Done[str, str]] = []
     run(place, do, tasks, found.append, total=len(tasks), limits=limits)
     assert sorted(each.task for each in found) == sorted(tasks), "each once"

@@ -1,4 +1,4 @@
-"""A table of the toy game on virtual time, with a real store that takes as long as it is told to."""
+"""A table of the toy game on virtual time, with a real store whose delays the test chooses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TimedStore(SqliteStore):
     loop_is_free = False
     """While the commit is under way, as it is on another thread."""
     rings_at_once = False
-    """Alarms that are due ring before anybody is told that the commit is through."""
+    """Alarms that are due ring before the commit is reported."""
 
     def commit(self, change: Change, done: Done) -> None:
         if self.fails:
@@ -83,7 +83,7 @@ class Clocked:
         self.table: LiveGame
 
     async def open(self) -> None:
-        """Nobody has joined."""
+        """Open the game, with no player in it."""
         opening = Opening(self.opened.header_hash, self.header, SECRET, [])
         self.table, is_open = LiveGame.begin(self.context, strict.encode(self.opened), opening)
         await is_open
@@ -125,7 +125,7 @@ class Clocked:
         return int(self.game.clocks.seat(seat).left_ms)
 
     async def submit(self, signed: SignedIntent, thought_ms: int | None = None) -> Answer:
-        """As it comes in now."""
+        """Submit an act as received now."""
         at = self.time.receipt()
         intent = decode_intent(signed.intent)
         author, late_ms = author_of(intent), at.late_ms
@@ -174,7 +174,7 @@ class Clocked:
         return [decode_entry(row.data) async for row in self.table.rows()]
 
     async def last(self, event: str) -> log_pb2.Entry:
-        """The newest entry of the kind."""
+        """Return the newest entry of the kind."""
         return [entry for entry in await self.entries() if entry.WhichOneof("event") == event][-1]
 
     async def check(self) -> None:

@@ -69,7 +69,7 @@ async def test_a_move_in_the_last_millisecond_counts_and_one_after_it_does_not(t
 
 
 async def test_a_late_move_brings_the_flag_down(tmp_path: Path) -> None:
-    """Nobody has come to it before: the loop was busy, and longer than for which the seat is given time."""
+    """The loop was busy for longer than the seat's time and did not look at the table before."""
     game = await Clocked(tmp_path, clock=INCREMENT).begin()
     seat, size = game.mover, game.table.size
     signed = game.a_move()
@@ -147,7 +147,7 @@ async def test_what_the_loop_was_late_is_not_charged(tmp_path: Path) -> None:
     assert isinstance(answer, Accepted)
     assert answer.clock.charged_ms + answer.clock.overhead_ms == 1_800
     assert 780 <= answer.clock.overhead_ms <= 800, "what was before the next tick is not known"
-    game.time.advance(19)  # with the tick that tells that it was late, and before the next one
+    game.time.advance(19)  # with the tick that shows that it was late, and before the next one
     answer = await game.move()
     assert isinstance(answer, Accepted)
     assert answer.clock[1:] == (0, 0, 19), "never more than has passed"
@@ -508,7 +508,7 @@ async def test_nothing_falls_due_in_a_game_that_is_found_in_doubt_when_it_is_rea
 
 
 async def test_a_seat_that_is_back_when_it_gets_the_turn_has_no_time_for_free(tmp_path: Path) -> None:
-    """Another one has the turn when the clocks go on, and acts without a stream, right after an entry about it."""
+    """Another seat has the turn when the clocks run again, and acts without a stream, right after an entry about it."""
     game, seat, _ = await after_an_outage(tmp_path, take_backs=True)
     following = (seat + 1) % 3
     for _ in range(2):

@@ -68,7 +68,7 @@ async def rule(game: Clocked, step: str, number: int) -> None:
 
 
 async def do(game: Clocked, step: str, number: int, other: int | None) -> None:
-    """What a step is; what the rules of the table do not allow now changes nothing."""
+    """Take a step; one that the rules of the table do not allow now changes nothing."""
     seat = Author(Role.SEAT, number % 3)
     if step in ("move", "attempt", "wait", "resign", "pause", "resume", "come", "leave"):
         game.time.advance(number)
@@ -120,7 +120,7 @@ async def run(path: Path, terms: dict[str, Any], steps: list[Step]) -> None:
                 break
             await game.check()
         game.time.advance(3 * 86_400_000)
-        for _ in range(3):  # whoever is awaited has no time left, one after the other
+        for _ in range(3):  # each awaited seat has no time left, one after the other
             await game.table.record()
             game.time.advance(3 * 86_400_000)
         record = await game.table.record()

@@ -1,4 +1,4 @@
-"""An event loop that is late, at any moment: who thinks pays for it, who waits for the referee does not."""
+"""An event loop that is late, at any moment: thinking players pay for it, those waiting for the referee do not."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BASE_MS = 60_000
 CLOCK = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=BASE_MS, increment_ms=5_000), lag_ms=LAG_MS)
 STALL = st.one_of(st.just(0), st.integers(1, 60), st.integers(500, 3_000))
 CLAIM = st.sampled_from((1, 1, 0.5, 0, None))
-"""Of what it thought, how much a client says; or nothing at all."""
+"""The share of its thinking time that a client claims; None: it claims nothing."""
 MOVE = st.tuples(STALL, st.lists(st.tuples(st.integers(0, 800), STALL), max_size=3), STALL, CLAIM)
 Move = tuple[int, list[tuple[int, int]], int, float | None]
 
 
 async def moved(game: Clocked, before: int, thinking: list[tuple[int, int]], after: int, claim: float | None) -> None:
-    """A seat is told late, thinks through stalls, and its act waits for the end of another."""
+    """Move: the seat learns of its turn late, thinks through stalls, and its act waits for the end of another."""
     seat = game.mover
     game.time.block(before)
     game.time.advance(0)

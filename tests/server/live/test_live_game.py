@@ -85,7 +85,7 @@ class Silent(SqliteStore):
 
 
 async def test_a_commit_that_was_durable_all_the_same(tmp_path: Path) -> None:
-    """Reported as failed, found in the store: watchers get it, and whoever sends the act again its first answer."""
+    """Reported as failed, found in the store: watchers get it, and a repeated act gets its first answer."""
     data = open_data(tmp_path, "referee.test")
     await data.close()
     store = Silent(tmp_path / "referee.db")

@@ -266,7 +266,7 @@ async def test_games_that_ended_under_an_earlier_version_are_listed_as_they_were
         store.execute("UPDATE games SET event = 7, place = 2, opened_ms = 1000")
     async with running(tmp_path / "data") as (_, client):
         (game,) = (await client.games.ListGames(pb.ListGamesRequest(state=game_pb2.GAME_STATE_OVER))).games
-    # What it was opened with is found beside the row, as rows did not have it.
+    # The opening's fields are found beside the row, as rows did not have them.
     assert game == game_pb2.Game(
         id="0197a1cb1db4c9da428632ae52ec26d7",
         rules_id="kingdomino",

@@ -42,7 +42,7 @@ async def test_who_does_not_join_is_out_in_its_millisecond(tmp_path: Path, is_co
 
 
 async def test_who_joins_and_never_reveals_ends_the_game_undealt(tmp_path: Path) -> None:
-    """The seconds begin anew for the seeds, and whoever is left learns nothing of a deck."""
+    """The seconds begin anew for the seeds, and the remaining seats learn nothing of a deck."""
     game = Clocked(tmp_path, absence_ms=MINUTE_MS)
     await game.open()
     game.time.advance(50_000)

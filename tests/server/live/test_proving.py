@@ -65,9 +65,9 @@ async def audited(play: Play, engines: Engines | None = None) -> Report:
 
 
 async def all_made(server: Server) -> None:
-    """Returns when no game that is over lacks a certificate."""
+    """Return when no game that is over lacks a certificate."""
     async with waiting_for("certificates of games that are over"):
-        while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - nobody is told
+        while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.02)
 
 
@@ -86,7 +86,7 @@ async def abort(play: Play) -> None:
 
 
 async def attempt(play: Play) -> bool:
-    """The seat on turn tries something; whether it was refused."""
+    """Have the seat on turn try something; return whether it was refused."""
     state: Any = play.record.game.position.state
     tried = an_attempt(state, play.rng)
     if tried is None or not state.check(tried):
@@ -115,7 +115,7 @@ async def test_a_game_in_doubt_is_proved_as_far_as_it_goes(tmp_path: Path) -> No
 
 
 async def play_with_attempts(play: Play, refusals: int | None = None) -> None:
-    """To the end, or until so many attempts were refused."""
+    """Play to the end, or until this many attempts were refused."""
     await play.until_play()
     while refusals != 0 and play.next_act() is not None:
         if await attempt(play) and refusals is not None:
@@ -133,7 +133,7 @@ def building(play: Play) -> int:
 
 
 async def until_built(play: Play, count: int) -> None:
-    """So far that so many certificates can be made."""
+    """Play until this many certificates can be made."""
     await play.until_play()
     while building(play) < count:
         assert await play.step()
@@ -199,7 +199,7 @@ async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, mon
 
 
 async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
-    """As far as it has come; after it is over none is made twice."""
+    """The file has the certificates up to now; after the end none is made twice."""
     async with running(tmp_path / "data") as (server, client):
         play = await client.play(terms=ALL)
         await play.until_play()
@@ -219,7 +219,7 @@ async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
 
 @pytest.mark.long
 async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
-    """kill -9: one game is over by then and one goes on; after the next start both get what they lack."""
+    """kill -9: one game is over by then and one runs; after the next start both get what they lack."""
     data, log = tmp_path / "data", tmp_path / "log"
     referee = await serve(data, log)
     async with connected(referee.address, referee.token) as client:
@@ -265,7 +265,7 @@ async def test_stopped_with_certificates_to_make(tmp_path: Path) -> None:
 
 
 async def test_a_game_that_goes_on_after_a_restart(tmp_path: Path) -> None:
-    """What is entered then is proved as well."""
+    """Entries after the restart are proved as well."""
     async with running(tmp_path / "data") as (server, client):
         play = await client.play(terms=ALL)
         await until_built(play, 1)
@@ -301,12 +301,12 @@ async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
 
 
 async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> None:
-    """Its claim is given up, and told; the game and the other claims go on."""
+    """The referee gives up the worker's claim and logs it; the game and the other claims continue."""
     async with running(tmp_path / "data") as (server, client):
         workers = server.workers
 
         async def kill() -> None:
-            """Whatever worker there is, until two have been lost at one claim."""
+            """Kill every worker, until two have been lost at one claim."""
             while not server.prover.settled["given_up"]:
                 for pid in workers.pids:
                     with suppress(ProcessLookupError):
@@ -334,7 +334,7 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
 
 @pytest.mark.usefixtures("new_workers")
 async def test_no_worker_to_be_had_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As without memory or processes left: nothing is given up for that."""
+    """There is no memory or process left, say: the referee gives up nothing for that."""
     monkeypatch.setattr(solver, "PROOF_RETRY_S", 0.0)
     loop, tried = asyncio.get_running_loop(), [0]
 
@@ -358,7 +358,7 @@ async def test_no_worker_to_be_had_for_a_while(tmp_path: Path, monkeypatch: pyte
 async def test_a_store_that_fails_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
-    """What could not be kept is made again, less and less often, and counted once."""
+    """Certificates that could not be kept are made again, less and less often, and counted once."""
     monkeypatch.setattr(proving, "RETRY_S", 0.01)
     async with running(tmp_path / "data") as (server, client):
         writer, commits = sql_store(server)._writer, [0]
@@ -367,7 +367,7 @@ async def test_a_store_that_fails_now_and_then(
         def failing(changes: Sequence[Change]) -> None:
             commits[0] += any(change.certificates is not None for change in changes)
             if commits[0] <= 3:
-                raise StoreFailed(f"no room for {commits[0]}")  # an equal error would be told once
+                raise StoreFailed(f"no room for {commits[0]}")  # an equal error would be logged once
             write(changes)
 
         await server.prover.close()
@@ -388,7 +388,7 @@ async def test_a_store_that_fails_now_and_then(
 async def test_a_game_whose_entries_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
-    """It is told once, until the next start; the others go on."""
+    """The referee logs it once, until the next start; the other games continue."""
     async with running(tmp_path / "data") as (server, client):
         await server.prover.close()
         plays = [await client.play(terms=ALL, seed=seed) for seed in (1, 2)]
@@ -413,7 +413,7 @@ async def test_a_game_whose_entries_cannot_be_read(
 
 
 class Failing:
-    """What can be proved of Alhambra, until the third claim, at which it fails."""
+    """The claims of Alhambra until the third, which fails."""
 
     def __init__(self, provable: Provable) -> None:
         self._provable = provable

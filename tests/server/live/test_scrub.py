@@ -1,4 +1,4 @@
-"""Games that are over are read again though nobody asks, in slices, and what is found is named."""
+"""Games that are over are read again unasked, in slices, and faults are named."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class RowsOfARound:
 
 
 async def test_it_rests_so_many_times_as_long_as_it_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a clock that goes on by a second whenever somebody looks at it."""
+    """The clock advances by a second at each look."""
     await games_that_are_over(tmp_path / "data", 1)
     async with running(tmp_path / "data") as (server, _):
         await server.scrub.close()
@@ -191,7 +191,7 @@ async def test_trouble_with_the_store_ends_a_round_and_not_the_scrub(
 
 
 async def test_who_plays_meanwhile_notices_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds without an end: games begin, go on, come to their end and are read, and none is set aside."""
+    """Rounds without an end: games begin, are played to the end and are read, and none is set aside."""
     await games_that_are_over(tmp_path / "data", 2, moves=1)
     monkeypatch.setattr(scrub_module, "ROUND_S", 0.0)
     async with running(tmp_path / "data") as (server, client):

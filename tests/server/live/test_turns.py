@@ -1,4 +1,4 @@
-"""Turns of those who can wait."""
+"""Turns of callers that can wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A wall clock that is set to anything before, during and after a restart: nobody gains or loses time by it."""
+"""A wall clock that is set to anything before, during and after a restart: no player gains or loses time by it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Watched:
         self.used_ms = 0.0
         """While the referee was running."""
         self.charged_ms = 0
-        """Of that by interruptions."""
+        """The part of it that interruptions account for."""
 
     @property
     def flag_ms(self) -> int:
@@ -145,7 +145,7 @@ def test_the_wall_clock_is_followed_slowly_and_never_back() -> None:
 
 
 async def leap(path: Path, machine: Machine, ahead_ms: int, **terms: Any) -> Clocked:
-    """A game of somebody who thinks for 700 ms, and then the referee takes up another one, stamped later than now."""
+    """Play a game whose seat thinks for 700 ms; then the referee takes up another one, stamped later than now."""
     for name in ("here", "there"):
         (path / name).mkdir()
     far = Machine(START_MS + ahead_ms)

@@ -1,4 +1,4 @@
-"""What a stream is fed with: nothing is skipped, and many games are no sign of a slow reader."""
+"""The input of a stream: nothing is skipped, and many games are no sign of a slow reader."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from referee.server.live.watch import Ending, Item, SeatWatcher
 
 
 async def test_any_number_of_games_may_be_new_at_one_time() -> None:
-    """As when a stream goes on with hundreds of them; each is told of once, after what there is to tell of others."""
+    """A resumed stream may have hundreds; each is announced once, after the news of others."""
     watcher = SeatWatcher(4)
     games = [bytes([number]) * 16 for number in range(100)]
     for game_id in [*games, *games]:

@@ -47,7 +47,7 @@ def sequencer(store: Store, folder: Path, trusted: LogPolicy | None = None, ever
 
 
 def published(folder: Path, trusted: LogPolicy) -> Witnessed:
-    """Returns what everybody can read, checked as everybody can: quorum, tiles, leaves."""
+    """Return what everybody can read, checked as everybody can: quorum, tiles, leaves."""
     source = Folder(folder)
     data = source.read(CHECKPOINT)
     assert data is not None

@@ -1,4 +1,4 @@
-"""The public log, as it grows, as it is found again after a stop at any moment, and as it refuses to go on."""
+"""The public log: its growth, its recovery after a stop at any moment, and its refusals to continue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOBODY = policy({})
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Returns the log's files but for the checkpoint, whose cosignatures have times."""
+    """Return the log's files but for the checkpoint, whose cosignatures have times."""
     found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     return {name: data for name, data in found.items() if name != CHECKPOINT}
 
@@ -173,7 +173,7 @@ async def test_tiles_that_are_gone_are_written_again(tmp_path: Path) -> None:
 
 
 async def test_a_tile_with_other_bytes_is_not_replaced(tmp_path: Path) -> None:
-    """Of leaves that nobody signed for yet: another referee may have written it."""
+    """The tile has leaves that are not signed for yet: another referee may have written it."""
     store, folder = MemoryStore(), tmp_path / "log"
     await opened(store, 1)
     log = sequencer(store, folder)
@@ -365,7 +365,7 @@ async def test_behind_what_is_published_nothing_is_signed(tmp_path: Path) -> Non
 
 
 async def test_another_history_than_the_published_one_is_not_signed(tmp_path: Path) -> None:
-    """Set back, and gone on with elsewhere until it has as many leaves."""
+    """The database was set back, and continued elsewhere until it has as many leaves."""
     store, folder = SqliteStore(tmp_path / "referee.db"), tmp_path / "log"
     await _grown(store, folder, range(2))
     await store.close()

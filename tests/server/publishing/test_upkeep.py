@@ -28,7 +28,7 @@ class Case(NamedTuple):
     store: MemoryStore
     folder: Path
     files: dict[str, bytes]
-    """As they were published, the checkpoint with them."""
+    """The published files, the checkpoint among them."""
 
     def sound(self) -> bool:
         return self.files == read(self.folder)
@@ -92,7 +92,7 @@ async def test_damaged_files_are_made_again(case: Case, damage: Callable[[Path],
 
 
 async def looked(log: Sequencer) -> None:
-    """Starts it, and waits until it has looked at all."""
+    """Start it, and wait until it has looked at all."""
     await log.start()
     log.begin()
     await until(lambda: log.upkeep.looks > 0, "it has looked")

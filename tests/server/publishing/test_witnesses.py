@@ -1,4 +1,4 @@
-"""Witnesses that are honest, away, set back, and worse: what counts, and that nobody waits."""
+"""Witnesses that are honest, away, set back, and worse: which of them count, and that no commit waits."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class Club:
         self._games = 0
 
     def again(self) -> Sequencer:
-        """Returns the log as the next start finds it."""
+        """Return the log as the next start finds it."""
         self.log = sequencer(self.store, self.folder, self.trusted)
         return self.log
 
     async def round(self) -> set[str]:
-        """Opens a game; returns who has signed for it."""
+        """Open a game; return who has signed for it."""
         await opened(self.store, self._games)
         self._games += 1
         await self.log.round()
@@ -292,7 +292,7 @@ async def test_a_claim_that_the_logs_key_did_not_sign_halts_nothing(
 
 
 async def test_one_of_three_that_lies_stops_nothing(tmp_path: Path, pair: tuple[SmallWitness, SmallWitness]) -> None:
-    """With a quorum of two: not when it says so first, nor at the next start. The operator is told whom to ask."""
+    """The quorum is two: the lie does not stop the log at once, nor at the next start. The operator learns the name."""
     with serving(SmallWitness("w3.example")) as liar:
         liar.answer = lambda _: (409, b"999999999\n")
         club = Club(tmp_path / "log", policy({"w1": pair[0], "w2": pair[1], "w3": liar}, "2"))

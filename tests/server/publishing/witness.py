@@ -30,7 +30,7 @@ class SmallWitness:
         """The newest checkpoint, as the log signed it; empty: it shows none."""
         self.requests: list[bytes] = []
         self.answer: Callable[[bytes], Answer] = self.honest
-        """What it does; tests put something else here."""
+        """The witness's behaviour; tests put something else here."""
         self.url = ""
 
     def honest(self, body: bytes) -> Answer:
@@ -74,10 +74,10 @@ def serving(witness: SmallWitness) -> Iterator[SmallWitness]:
             self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Log nothing."""
 
         def handle(self) -> None:
-            with suppress(OSError):  # who asked has had enough
+            with suppress(OSError):  # the client has had enough
                 super().handle()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -95,7 +95,7 @@ def serving(witness: SmallWitness) -> Iterator[SmallWitness]:
 
 @contextmanager
 def dripping() -> Iterator[str]:
-    """Gives the address of one that takes every request and answers a byte at a time, for ever."""
+    """Give the address of one that takes every request and answers a byte at a time, for ever."""
     ending = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

@@ -48,7 +48,7 @@ class Office:
 
 
 async def with_principal(client: Client, token: str, seat: int = 0) -> Play:
-    """A game in which ani has the seat, and plays it with this token."""
+    """Return a game in which ani has the seat, and plays it with this token."""
     principals = ["", ""]
     principals[seat] = "ani"
     play = await client.play(2, principals=principals, options=SHORT)
@@ -58,7 +58,7 @@ async def with_principal(client: Client, token: str, seat: int = 0) -> Play:
 
 
 class LateAnswer:
-    """A store that has read a token but tells nobody until ``told`` is set."""
+    """A store that has read a token but does not answer until ``told`` is set."""
 
     def __init__(self, server: Server) -> None:
         self._grant = server.data.store.grant
@@ -73,7 +73,7 @@ class LateAnswer:
 
 
 async def closing(call: Any) -> pb.Closing:
-    """The last message of the stream, which ends well."""
+    """Return the last message of the stream, which ends well."""
     last = None
     while (message := await call.read()) is not grpc.aio.EOF:
         last = getattr(message, "update", message)

@@ -23,7 +23,7 @@ API = {Policy.STOP: STOP, Policy.SKIP: SKIP, Policy.ACCEPT: ACCEPT_AS_PLAYED}
 
 
 class Asker:
-    """Who asks with one token; each method gives the call."""
+    """A caller with one token; each method returns the call."""
 
     def __init__(self, client: Client, token: str = "") -> None:
         self._stub: Any = pb_grpc.AdjudicationServiceStub(client.channel)

@@ -91,7 +91,7 @@ class Table:
         return await self.act(Author(Role.ARBITER, arbiter), log_pb2.Rule(rule_id=rule_id, **ruling), text)
 
     async def seat(self, seat: int, act: Any, text: str = "") -> int:
-        """As the scribe has it."""
+        """Enter the act of a seat through the scribe."""
         act.seat = seat
         return await self.act(Author(Role.SCRIBE, 0), act, text)
 
@@ -119,7 +119,7 @@ class Table:
         return int(move.domino)
 
     async def audited(self, client: Client) -> bytes:
-        """The file, of which nothing is wrong."""
+        """Return the file, of which nothing is wrong."""
         data = await client.log(self.play.id)
         report = audit(BytesIO(data), Policy(VerifierKey.parse(self.play.created.verifier_key)))
         over = self.play.record.game.end is not None

@@ -8,7 +8,7 @@ from referee.v1 import solver_service_pb2 as pb
 from referee_solver import requests
 
 OTHER_RULES, NO_CERTIFICATE = 10_000_001, 10_000_002
-"""Budgets by which it is told how."""
+"""Budgets that choose its lie."""
 
 
 def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:

@@ -69,7 +69,7 @@ class Authority:
         return self._pair(name, key, self._signed(subject, key, begins, ends, names, *uses))
 
     def itself(self, host: str, *, is_authority: bool) -> Pair:
-        """As a server with the authority's own name and key."""
+        """Return the pair of a server with the authority's own name and key."""
         names = x509.SubjectAlternativeName([x509.DNSName(host)])
         uses = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
         made = self._signed(self._name, self._key, -DAY, DAY, names, uses, *([_CA] if is_authority else []))

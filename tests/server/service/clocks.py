@@ -17,7 +17,7 @@ START_MS = 1_800_000_000_000
 
 
 class TimedServer(Server):
-    """A referee whose time passes when it is told to."""
+    """A referee whose time passes on command."""
 
     def __init__(self, config: Config, data: Data) -> None:
         self.time = VirtualTime(START_MS)

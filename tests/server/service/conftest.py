@@ -28,7 +28,7 @@ from tests.sizes import campaign
 
 @pytest.fixture(autouse=True)
 def logged() -> Iterator[StringIO]:
-    """What the referee logs, all of it."""
+    """Yield all that the referee logs."""
     stream = StringIO()
     logs.configure("json", "debug", stream)
     yield stream
@@ -42,7 +42,7 @@ of_postgresql = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
 """For what is about this one."""
 
 _START = ("Server", "running", "serve")
-"""What starts a referee."""
+"""The names that start a referee."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -58,7 +58,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @asynccontextmanager
 async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
-    """A server and a client; a server with the same path is the same one, started again.
+    """Yield a server and a client; a server with the same path is the same one, started again.
 
     Tests call faster than people, so callers may take ten times as much as by default, unless a test says otherwise;
     and their machines are slow, so calls may take ten times as long.
@@ -87,7 +87,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def workers_go_on() -> AsyncIterator[None]:
-    """What is left of them ends with the last test, and so does what referees are forked from."""
+    """End the remaining workers, and the process that referees are forked from, with the last test."""
     yield
     await WarmWorkers.end()
     forked.end()
@@ -124,7 +124,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 
 @pytest.fixture
 async def play(client: Client) -> Play:
-    """A dealt game of two, everybody joined, nobody has moved."""
+    """Return a dealt game of two seats, all joined, without a move."""
     play = await client.play()
     await play.until_play()
     return play

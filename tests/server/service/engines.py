@@ -1,6 +1,6 @@
-"""The databases that a referee's games can be in, as somebody beside the referee sees them.
+"""The databases that a referee's games can be in, as seen beside the referee.
 
-Each test of the service is run with each of them: whoever starts a referee asks ``place`` where its games are to be.
+Each test of the service is run with each of them: to start a referee, ask ``place`` where its games are to be.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tests.server.store.postgres import USER, Postgres
 
 
 class Engine(ABC):
-    """Of the referees of one test; what is asked and done is of the one whose directory is ``data``."""
+    """The database of the referees of one test; methods act on the one whose directory is ``data``."""
 
     chosen: ClassVar[Engine | None] = None
-    """That of the test that runs; None: games are where a referee puts them by itself."""
+    """The engine of the running test; None: games are where a referee puts them by default."""
 
     locked: str
-    """What the referee says when somebody else has had a lock for too long."""
+    """The referee's message when another process holds a lock for too long."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
@@ -51,11 +51,11 @@ class Engine(ABC):
 
     @abstractmethod
     def kept(self) -> Sequence[bytes]:
-        """Return all that is on disk, as somebody who copies it has it."""
+        """Return all that is on disk, as a copy has it."""
 
     @abstractmethod
     def back_up(self) -> None:
-        """Of a referee that is stopped."""
+        """Back up a referee that is stopped."""
 
     @abstractmethod
     def restore(self) -> None:

@@ -86,7 +86,7 @@ class Desk(Play):
 
 
 def over_the_board(terms: Terms | None = None, players: int = 13, chances: Chances = BUSY, seed: int = 1) -> EventLog:
-    """A random event that was played to its end, in a file of its own."""
+    """Return a random event that was played to its end, in a file of its own."""
     terms = terms or Terms(rounds=3, late_until=3, commitment=commitment(SEED))
     log = EventLog.new(terms, PrivateKey.generate())
     Simulation(log, SEED, players, chances, seed).run()
@@ -94,14 +94,14 @@ def over_the_board(terms: Terms | None = None, players: int = 13, chances: Chanc
 
 
 def acts_of(log: EventLog) -> Iterator[tuple[Act, State]]:
-    """Every act, with the event after it."""
+    """Yield every act, with the event after it."""
     for happened in read_again(log):
         if isinstance(happened.event, Moved):
             yield happened.event.move, cast("State", happened.after)
 
 
 async def event_until(client: Client, until: type[Act] | None, *others: bytes) -> Desk:
-    """An event of eight over two rounds, up to the first act of that kind, without it; None: to its end."""
+    """Return an event of eight over two rounds, up to the first act of that kind, without it; None: to its end."""
     terms = Terms(rounds=2, commitment=commitment(SEED))
     desk = await Events(client).begin(terms, SCRIBE, *others)
     for act, _ in acts_of(over_the_board(terms, players=8, chances=Chances())):

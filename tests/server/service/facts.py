@@ -1,4 +1,4 @@
-"""What is so at a referee, to be waited for: an act under way, a game as its operator sees it, that it drains."""
+"""Facts at a referee to wait for: an act under way, a game as its operator sees it, that it drains."""
 
 from __future__ import annotations
 
@@ -54,10 +54,9 @@ async def of_game(client: Client, play: Play) -> status_pb.GameStatus:
 
 @contextmanager
 def impatient(server: Server, **limits: float) -> Iterator[None]:
-    """Calls are given up after so long meanwhile. From the start on, all that a test does first would have to be quick.
+    """Have calls given up after these limits. From the start on, all that a test does first would have to be quick.
 
-    ``limits``: ``call_s`` and ``write_s``, as ``Calls`` takes them; how often it looks does not change, which is each
-    second.
+    ``limits``: ``call_s`` and ``write_s``, as ``Calls`` takes them; it still looks each second.
     """
     with pytest.MonkeyPatch.context() as patch:
         for name, seconds in limits.items():
@@ -66,13 +65,13 @@ def impatient(server: Server, **limits: float) -> Iterator[None]:
 
 
 def believing_in_less(patch: pytest.MonkeyPatch, by_s: float) -> None:
-    """Have the referee believe that callers wait so much less than they do: its answers are in time on any machine."""
+    """Have the referee believe that callers wait ``by_s`` less than they do: its answers are in time on any machine."""
     patience_s = calls.patience_s
     patch.setattr(calls, "patience_s", lambda context: max(0.0, patience_s(context) - by_s))
 
 
 async def is_draining(client: Client) -> None:
-    """Returns when the referee says so."""
+    """Return when the referee says so."""
     stub: Any = health_pb2_grpc.HealthStub(client.channel)
     async with waiting_for("the referee to say that it drains"):
         async for found in stub.Watch(health_pb2.HealthCheckRequest(service="")):
@@ -81,12 +80,12 @@ async def is_draining(client: Client) -> None:
 
 
 async def under_way(server: Server, acts: int) -> None:
-    """Returns when there are so many."""
+    """Return when ``acts`` acts are under way."""
     await until(lambda: server._counters.acts.under_way >= acts, f"{acts} acts under way")
 
 
 async def commit_under_way(client: Client, play: Play) -> None:
-    """Returns when an act of the game is at the referee, in another process, and not durable yet."""
+    """Return when an act of the game is at the referee, in another process, and not durable yet."""
     async with waiting_for("an act under way"):
         while (await of_game(client, play)).state != game_pb2.GAME_STATE_UNSPECIFIED:
             pass

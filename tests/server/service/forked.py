@@ -52,7 +52,7 @@ class Process:
 
 
 class Origin:
-    """The process that the others are forked from, as seen by who asks for one."""
+    """The process that the others are forked from, as its clients see it."""
 
     def __init__(self) -> None:
         self._socket, theirs = socketpair(AF_UNIX, SOCK_SEQPACKET)
@@ -90,7 +90,7 @@ class Origin:
             asked.set_result(self._forked[pid])
 
     def end(self) -> None:
-        """End it, and return when it has ended: that is what it does when nobody is left to ask it."""
+        """End it, and return when it has ended: it ends when it has no client left."""
         if not self._loop.is_closed():
             self._loop.remove_reader(self._socket)
         self._socket.close()

@@ -11,5 +11,5 @@ Metadata = Sequence[tuple[str, str]]
 
 
 def forwarded(token: str, address: str, own: str = "") -> Metadata:
-    """What a gateway sends for somebody there, whose token is ``own``."""
+    """Return the metadata that a gateway sends for a caller at ``address``, whose token is ``own``."""
     return (*(bearer(own) if own else ()), (GATEWAY, f"Bearer {token}"), (FOR, address))

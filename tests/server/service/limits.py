@@ -18,7 +18,7 @@ from tests.waiting import waiting_for
 
 
 async def let_in(client: Client, game_id: str) -> Any:
-    """A stream, as soon as there is room for it."""
+    """Return a stream, as soon as there is room for it."""
     async with waiting_for("room"):
         while True:
             stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id))

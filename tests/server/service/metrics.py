@@ -18,7 +18,7 @@ class Samples(dict[tuple[str, frozenset[str]], float]):
 
 
 async def http(address: str, request: bytes) -> tuple[str, bytes]:
-    """The status line and the body."""
+    """Return the status line and the body."""
     reader, writer = await asyncio.open_connection(*address.rsplit(":", 1))
     writer.write(request)
     await writer.drain()

@@ -10,7 +10,7 @@ from referee.log.v1 import log_pb2
 from referee.server.service.data import found_cluster
 
 OF_A_NODE = ("lock", "alive", "address", "marks.db*", "cluster.mark")
-"""What a directory has of its own."""
+"""The files of a directory that belong to one node."""
 
 
 async def directories(url: str | None, *paths: Path) -> None:

@@ -87,7 +87,7 @@ def seat_seed(seat: int) -> bytes:
 
 
 def against_the_rules(play: Play) -> bytes:
-    """A well-formed move that nobody may make."""
+    """Return a well-formed move that is never legal."""
     course = play.record.game
     return course.position.codec.encode_move(_NEVER[play.record.opened.rules_id], course.position.components)
 
@@ -114,7 +114,7 @@ class Client:
         return response
 
     async def play(self, seats: int = 2, *, seed: int = 1, **fields: Any) -> Play:
-        """A new game with nobody in it."""
+        """Create a game without players in it."""
         return Play(self, await self.create(seats, **fields), random.Random(seed))
 
     async def log(self, game_id: str) -> bytes:
@@ -153,7 +153,7 @@ class Play:
         return [i for i, seat in enumerate(self.record.opened.seats) if not seat.scribed]
 
     async def catch_up(self, size: int) -> None:
-        """Reads on until there are so many entries."""
+        """Read until there are ``size`` entries."""
         if self.stream is None:
             request = pb.WatchGameRequest(game_id=self.id, after_seq=len(self.entries) - 1)
             self.stream = self.client.games.WatchGame(request)
@@ -175,7 +175,7 @@ class Play:
         self.notes[head.size] = message.commit.checkpoint
 
     async def submit(self, signed: SignedIntent, token: str) -> pb.SubmitIntentResponse:
-        """As it is, without reading what came of it."""
+        """Submit the intent unchanged; the caller reads the outcome."""
         request = pb.SubmitIntentRequest(game_id=self.id, intent=signed.intent, signature=signed.signature)
         response: pb.SubmitIntentResponse = await self.client.games.SubmitIntent(request, metadata=bearer(token))
         self.sent.append((request, token, response))
@@ -215,7 +215,7 @@ class Play:
         )
 
     def next_act(self) -> tuple[SignedIntent, str] | None:
-        """What is awaited, signed, with the token to send it; None at the end."""
+        """Return the awaited act, signed, with the token to send it; None at the end."""
         record, course = self.record, self.record.game
         tokens = self.created.seat_tokens
         if record.phase is Phase.JOINING:
@@ -238,7 +238,7 @@ class Play:
         return self.move(seat, self.a_move()), tokens[seat]
 
     async def step(self) -> bool:
-        """The next act; False at the end."""
+        """Make the next act; return False at the end."""
         if not self.entries:
             await self.catch_up(1)
         act = self.next_act()
@@ -272,9 +272,9 @@ class Refusal:
 
 
 def refusal(error: grpc.aio.AioRpcError) -> Refusal:
-    """Holds that there is exactly one ErrorInfo, of our domain, little of it, and the status of its reason.
+    """Return the error's only ErrorInfo: of our domain, small, and with the status of its reason.
 
-    Beside it there is RetryInfo or nothing. What is said for other languages is the message, and left out here.
+    Beside it there is RetryInfo or nothing. The message in other languages is left out here.
     """
     trailers = dict(error.trailing_metadata() or ())
     data = trailers["grpc-status-details-bin"]
@@ -293,7 +293,7 @@ def refusal(error: grpc.aio.AioRpcError) -> Refusal:
     retry_s = retry.retry_delay.ToNanoseconds() / 1e9
     metadata = dict(info.metadata)
     if said := metadata.pop("said", ""):
-        # The same in other words: whoever says it in another language says what the message says.
+        # Other words for the same facts: a translation says what the message says.
         assert str(Phrase.decoded(said)) in status.message
     return Refusal(info.reason, metadata, status.message, len(data), retry_s)
 

@@ -22,7 +22,7 @@ class Referee:
 
 
 async def serve(data: Path, log: Path, *words: str, changed: str = "") -> Referee:
-    """Started, and listening on a free port. What it logs is in ``log``; ``changed``: what is other, in Python."""
+    """Start a referee that listens on a free port. It logs to ``log``; ``changed``: changes to it, in Python."""
     if (store := place(data)) is not None and "--store" not in words:
         words = (*words, "--store", store)
     with log.open("ab") as stderr:

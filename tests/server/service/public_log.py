@@ -13,7 +13,7 @@ from tests.waiting import waiting_for
 
 
 async def proved(client: Client, play: Play, size: int = 0) -> pb.GetLogProofResponse:
-    """Returns it once it is there."""
+    """Return it once it is there."""
     async with waiting_for("the proof"):
         while True:
             try:

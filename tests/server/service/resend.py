@@ -11,7 +11,7 @@ from tests.server.service.player import Client, Play, bearer
 
 
 def moved(play: Play, client: Client) -> None:
-    """The players go on through another channel."""
+    """Move the players to another channel."""
     play.client, play.stream = client, None
 
 

@@ -24,7 +24,7 @@ from tests.waiting import is_there
 
 
 async def a_game(client: Client, **fields: Any) -> Play:
-    """Of two, dealt, with nobody in it."""
+    """Return a dealt game of two seats without players."""
     request = games_pb.CreateGameRequest(rules_id="kingdomino", seats=[log_pb2.Seat(), log_pb2.Seat()], **fields)
     created = await client.games.CreateGame(request, metadata=bearer(client.organiser))
     return Play(client, created, random.Random(5))
@@ -50,7 +50,7 @@ ENDLESS = pb.FindLongestWallRequest(tiles=NAMES)
 
 
 class Asker:
-    """Who asks with one token."""
+    """A caller with one token."""
 
     def __init__(self, client: Client, token: str = "") -> None:
         self._stub: Any = pb_grpc.SolverServiceStub(client.channel)

@@ -45,7 +45,7 @@ class Stream:
         return self.ids
 
     async def answer(self, signed: SignedIntent) -> pb.PlayGameResponse:
-        """The message that has the answer."""
+        """Return the message that has the answer."""
         number = await self.act(signed)
         while (message := await self.read()).answer.id != number:
             pass
@@ -94,7 +94,7 @@ async def watched(client: Client, game_id: str, after_seq: int | None = None) ->
 
 
 async def rest(stream: Any) -> list[pb.WatchGameResponse]:
-    """What is still to be read, heartbeats left out."""
+    """Return the unread messages, without heartbeats."""
     messages = []
     while (message := await stream.read()) is not grpc.aio.EOF:
         messages += [] if message.HasField("heartbeat") else [message]

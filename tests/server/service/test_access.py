@@ -23,7 +23,7 @@ from tests.server.service.streams import Stream, play_seat
 
 
 async def follow(client: Client, token: str, games: int) -> dict[str, list[bytes]]:
-    """What WatchSeat tells of so many games, each to its end."""
+    """Return the entries that WatchSeat sends of ``games`` games, each to its end."""
     stream = client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token))
     entries: dict[str, list[bytes]] = {}
     first: dict[str, int] = {}
@@ -94,7 +94,7 @@ async def test_arbiters_have_tokens_of_their_own(client: Client) -> None:
 
 
 async def test_a_token_for_one_game(client: Client) -> None:
-    """Of the principal's seat there, or of a seat that it names."""
+    """The token is for the principal's seat there, or for a seat that it names."""
     office, games = Office(client), [await with_principal(client, "?") for _ in range(2)]
     one = (await office.issue("ani", access.SCOPE_PLAY, game_id=games[0].id)).secret
     seat = (await office.issue("eve", access.SCOPE_PLAY, game_id=games[1].id, seat=0)).secret
@@ -253,7 +253,7 @@ async def test_what_cannot_be_issued(client: Client) -> None:
 
 
 async def test_an_admin_can_revoke_itself(client: Client) -> None:
-    """It is told so, and that was the last call."""
+    """The answer names it, and the admin's next call is refused."""
     office = Office(client)
     issued = await office.issue("root", access.SCOPE_ADMIN)
     office.metadata = bearer(issued.secret)

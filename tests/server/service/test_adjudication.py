@@ -54,7 +54,7 @@ STEPS = {
 
 
 def records(setup: Setup, count: int, seed: int) -> Iterator[str]:
-    """A whole game, and as many that are spoilt."""
+    """Yield a whole game, and as many that are spoilt."""
     rng = random.Random(seed)
     text = write(text_of(setup, play(setup, seed=seed)))
     yield text
@@ -73,7 +73,7 @@ def judged(text: str, policy: Policy) -> Adjudication | NotationError:
 
 
 def in_service(answer: pb.AdjudicateRecordResponse) -> list[object]:
-    """Every field of every illegal line."""
+    """Return every field of every illegal line."""
     return [
         (
             *(each.line, each.column, each.words, each.seat if each.HasField("seat") else None),
@@ -88,7 +88,7 @@ def in_service(answer: pb.AdjudicateRecordResponse) -> list[object]:
 
 
 def in_adjudication(found: Adjudication) -> list[object]:
-    """The same of what the service gets them from."""
+    """Return the same fields from the adjudication that the service reads."""
     return [
         (
             *(each.line, each.column, each.words, each.seat),
@@ -105,7 +105,7 @@ def in_adjudication(found: Adjudication) -> list[object]:
 @in_parts(2)
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 async def test_fields_are_those_of_the_adjudication(setup: Setup, part: Part, tmp_path: Path) -> None:
-    """Of records spoilt at random that can be read."""
+    """The records are spoilt at random and readable."""
     ends: Counter[object] = Counter()
     async with judging(tmp_path) as (_, _, _, adjudicator):
         for text, policy in product(part.of(records(setup, 5, seed=6)), Policy):
@@ -136,7 +136,7 @@ def check_lines(answer: pb.AdjudicateRecordResponse, lines: list[str]) -> None:
 
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 async def test_what_cannot_be_read_is_where_the_adjudication_finds_it(setup: Setup, tmp_path: Path) -> None:
-    """Whatever is to become of illegal moves; of records cut off in the middle of a line."""
+    """Records are cut off in the middle of a line; the treatment of illegal moves makes no difference."""
     text = write(text_of(setup, play(setup, seed=6)))
     cut = text[: text.index("\n0: ") + len("\n0: ")]
     async with judging(tmp_path) as (_, _, asker, _):
@@ -314,7 +314,7 @@ async def test_an_answer_that_nobody_could_take(tmp_path: Path) -> None:
         assert len((await asker.adjudicate(text)).illegal) == 1
 
 
-# --- the worker, and who plays -------------------------------------------------------------------------------
+# --- the worker, and players ---------------------------------------------------------------------------------
 
 
 async def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,7 +347,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
         await game.until_play()
         for _ in range(5):
             await game.step()
-        # Who does not wait any longer leaves no work behind; who waited for it is next.
+        # A caller that does not wait any longer leaves no work behind; the next in line follows.
         other = asyncio.ensure_future(Asker(client, game.created.seat_tokens[0]).score(POSITION))
         await until(lambda: server.adjudication.worker_queue.waiting == MOST_OF_ONE, "somebody else has come")
         for call in calls:

@@ -39,12 +39,12 @@ MARKS = {
 
 @cache
 def whole(setup: Setup) -> str:
-    """The record of a whole game."""
+    """Return the record of a whole game."""
     return write(text_of(setup, play(setup, seed=5)))
 
 
 def spoilt(setup: Setup, change: Callable[[str], list[str]]) -> str:
-    """The same with lines in the place of a move, the fifth from the end."""
+    """Return the record with lines in the place of a move, the fifth from the end."""
     lines = whole(setup).split("\n")
     at = [number for number, line in enumerate(lines) if re.match(r"\d: ", line)][-5]
     return "\n".join([*lines[:at], *change(lines[at]), *lines[at + 1 :]])
@@ -87,9 +87,9 @@ class Record:
     illegal: int = 0
     """The number of illegal lines."""
     stops: bool = False
-    """Whether the last one of them ends the adjudication."""
+    """True if the last one of them ends the adjudication."""
     claims: bool = False
-    """Whether the record has another result than the rules."""
+    """True if the record has another result than the rules."""
     marks: frozenset[str] = frozenset({""})
     """Those of what is entered."""
 
@@ -144,7 +144,7 @@ async def test_the_command_says_the_same_of_a_record(record: Record, tmp_path: P
 
 
 def check_what_happened(answer: pb.AdjudicateRecordResponse, report: str) -> None:
-    """What was entered, line by line, as the report has it."""
+    """Compare the answer's events with the report's, line by line."""
     table = report.partition("\nWhat happened\n")[2].partition("\n\nSignatures\n")[0].partition("\n")[2]
     assert [plain(row).strip() for row in table.splitlines()] == [plain(_row(each)) for each in answer.entered]
     assert all(each.words.startswith(f"{each.seat}: ") for each in answer.entered if each.HasField("seat"))
@@ -228,7 +228,7 @@ async def test_rulings_by_line_are_those_of_the_command(last: pb.LineRuling, wor
 
 
 def begun(setup: Setup) -> str:
-    """The first half of a game."""
+    """Return the first half of a game."""
     text = whole(setup)
     return re.sub(r"\[Result .*\n", "", text[: text.index("\n", len(text) // 2) + 1])
 
@@ -257,7 +257,7 @@ async def test_the_command_says_the_same_of_a_position(written: Callable[[], str
 
 
 def as_told(answer: pb.ScorePositionResponse) -> dict[str, Any]:
-    """Every field, as the command has it in JSON."""
+    """Return every field, as the command has it in JSON."""
     players = [
         {
             "name": player.name,
@@ -295,7 +295,7 @@ def as_told(answer: pb.ScorePositionResponse) -> dict[str, Any]:
 
 
 async def with_attempt(client: Client, entries: int) -> Play:
-    """A game that has come so far, or to its end, with a refused attempt after the twelfth entry."""
+    """Return a game that has come so far, or to its end, with a refused attempt after the twelfth entry."""
     played = await client.play(rules_id="kingdomino")
     while len(played.entries) < entries and await played.step():
         if len(played.entries) == 12:

@@ -24,13 +24,13 @@ METHODS = ("referee.v1.GameService/SubmitIntent", "referee.v1.GameService/WatchG
 
 
 def begun(client: Client, method: str) -> Any:
-    """A call that sends no request."""
+    """Return a call that sends no request."""
     call: Any = client.channel.stream_stream(f"/{method}")(metadata=(("x", "y"),))
     return call
 
 
 async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but a few, whatever their method, and whether or not they say that none will come; others go on meanwhile."""
+    """All but a few calls end, of every method, announced as empty or not; other calls continue meanwhile."""
     monkeypatch.setattr(admission, "MOST_WAITING", 6)
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
@@ -167,7 +167,7 @@ async def test_reflection_pays_for_what_it_sends(tmp_path: Path) -> None:
 async def test_refusals_that_come_by_the_dozen_come_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And who would be one too many to wait hears at once."""
+    """A call too many to wait is refused at once."""
     monkeypatch.setattr(limits, "MOST_REFUSED_LATER", 5)
     monkeypatch.setattr(limits, "REFUSED_AFTER_S", 3600)
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):

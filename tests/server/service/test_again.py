@@ -1,4 +1,4 @@
-"""The same bytes again, other processes, failing disks: what was acknowledged stands, and nothing else does."""
+"""Repeated bytes, other processes, failing disks: acknowledged acts stand, and no others."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ async def test_a_commit_that_fails(tmp_path: Path, engine: Engine, logged: Strin
         assert len((await client.games.ListGames(pb.ListGamesRequest())).games) == 1
         accepted = await play.act(*act)
         while (message := await watcher.read()).HasField("heartbeat"):
-            pass  # that the game stands as it was told
+            pass  # that the game stands as the client heard
         assert message.commit.entries[0] == play.entries[accepted.seq]
         await play.steps(5)
         assert engine.locked in logged.getvalue()
@@ -122,7 +122,7 @@ def request_for(seats: int) -> pb.CreateGameRequest:
 
 
 async def test_a_client_that_leaves_in_the_middle(play: Play) -> None:
-    """Its call is cancelled; the act stands or does not, and the game goes on either way."""
+    """The client's call is cancelled; the act stands or does not, and the game continues either way."""
     for _ in range(20):
         act = play.next_act()
         assert act is not None
@@ -213,7 +213,7 @@ RECORDED = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
 
 
 async def tried(play: Play) -> bool:
-    """Tries what nobody may; whether it was recorded."""
+    """Try an illegal move; return whether it was recorded."""
     seat = play.seat_on_turn()
     answer = await play.submit(play.move(seat, against_the_rules(play)), token_of(play, seat))
     assert answer.refused.violations
@@ -224,7 +224,7 @@ async def tried(play: Play) -> bool:
 
 
 async def test_nobody_fills_the_log_with_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So many at one decision are recorded, and so many in a game; the others are answered. A restart forgets none."""
+    """A decision and a game have a limit of recorded attempts; the others are answered. A restart forgets none."""
     monkeypatch.setattr(history, "MAX_ATTEMPTS_IN_GAME", MAX_ATTEMPTS + 3)
     async with running(tmp_path / "data") as (_, client):
         play = await client.play(terms=RECORDED)

@@ -1,4 +1,4 @@
-"""Rulings and protests over gRPC: each once, who may not, the docket, texts kept and erased."""
+"""Rulings and protests over gRPC: each once, refused callers, the docket, texts kept and erased."""
 
 from __future__ import annotations
 
@@ -350,7 +350,7 @@ async def not_taken(table: Table, token: str, text: str = "words", play: Play | 
 
 
 async def shown(client: Client, token: str) -> dict[str, Any]:
-    """The games that the token's status shows, with their calls."""
+    """Return the games that the token's status shows, with their calls."""
     stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
     found = await stub.GetStatus(status_service_pb2.GetStatusRequest(), metadata=bearer(token))
     assert found.server.now_ms
@@ -383,7 +383,7 @@ async def test_a_call_for_an_arbiter_is_in_the_docket_and_not_in_the_log(client:
 
 
 async def test_calls_that_are_not_taken(client: Client) -> None:
-    """Of strangers, of seats of other games and of arbiters; in a game without an arbiter; of two lines."""
+    """Calls of strangers, of seats of other games and of arbiters; in a game without an arbiter; of two lines."""
     table, other = await Table.dealt(client), await Table.dealt(client)
     lonely = await client.play(2, rules_id="kingdomino")
     assert (await refused(table.calls.CallArbiter(pb.CallArbiterRequest()))).reason == "UNAUTHENTICATED"

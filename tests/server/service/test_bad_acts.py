@@ -167,7 +167,7 @@ async def test_acts_after_the_end(play: Play) -> None:
 
 
 async def waiting_for_seats(client: Client) -> tuple[Play, tuple[bytes, bytes]]:
-    """A game that waits for its seats, and what its log has."""
+    """Return a game that waits for its seats, and what its log has."""
     play = await client.play()
     await play.catch_up(1)
     return play, await whole(play)
@@ -209,7 +209,7 @@ async def test_no_seat_has_the_key_of_another_or_reveals_before_all_have_joined(
 
 
 async def test_no_seat_plays_with_the_key_of_an_arbiter_of_a_scribe_or_of_the_referee(tmp_path: Path) -> None:
-    """Whether it joins with that key or changes to it, also by a ruling. At a declared table the scribe may play."""
+    """The seat joins with that key or changes to it, also by a ruling. At a declared table the scribe may play."""
     async with running(tmp_path / "data", log=tmp_path / "log") as (server, client):
         assert server.public_log is not None
         own = [server.data.signer.verifier.key, server.public_log.verifier.key]

@@ -1,4 +1,4 @@
-"""Clocks as players see them, at a real server: what is told, what streams get, and what a kill costs."""
+"""Clocks as players see them, at a real server: in answers, in streams, and after a kill."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ async def test_no_clock_runs_while_a_killed_referee_is_down_or_seats_are_not_bac
 
 
 async def test_after_an_outage_a_ruling_is_entered_at_once_and_everybody_sees_clocks_that_stand(tmp_path: Path) -> None:
-    """Nobody is back. What is ruled in a position is for that position still: it did not change."""
+    """No player is back. A ruling made in a position still means that position: it did not change."""
     terms = log_pb2.Terms(clock=CLOCK)
     async with running(tmp_path) as (_, client):
         table = await Table.dealt(client, terms=terms)

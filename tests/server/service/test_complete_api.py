@@ -1,4 +1,4 @@
-"""What has to be complete: permissions, reasons, statuses; and details that stay small."""
+"""Complete lists: permissions, reasons, statuses; and details that stay small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A referee that the database cannot reach any more, and its players can: they are sent where their games go on."""
+"""A referee that its players reach and the database does not: they are sent where their games continue."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def cluster(postgres: Postgres, tmp_path: Path) -> AsyncIterator[Cluster]:
 
 
 async def entered(client: Client, play: Play, seat: int) -> Any:
-    """A stream of PlayGame, of which the picture is read."""
+    """Return a stream of PlayGame, of which the picture is read."""
     playing = client.games.PlayGame(metadata=bearer(token_of(play, seat)))
     await playing.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id)))
     assert (await playing.read()).HasField("snapshot")
@@ -96,7 +96,7 @@ async def closing(stream: Any) -> int:
 async def test_a_node_that_is_cut_off_from_the_database_sends_its_players_away(
     postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And lets nobody in."""
+    """The node lets no new player in."""
     async with cluster(postgres, tmp_path) as both:
         play = await both.there.play(terms=CLOCKS)
         await play.until_play()

@@ -58,7 +58,7 @@ async def test_a_game_as_it_stands(tmp_path: Path) -> None:
 
 
 async def test_a_game_that_was_broken_off(tmp_path: Path) -> None:
-    """It has ended without a result, and so nobody has won it."""
+    """The game has ended without a result, so it has no winner."""
     async with solving(tmp_path) as (_, client, _):
         play = await a_game(client)
         await play.until_play()

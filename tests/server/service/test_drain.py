@@ -1,4 +1,4 @@
-"""Stopping: what was taken is answered and durable, streams end with the place to go on from, and it is over soon."""
+"""Stopping: accepted acts are answered and durable, streams end with the place to resume from, and it is over soon."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ GIVES_TIME_TO_READ = """
 from referee.server.service.server import Server
 Server.stop.__defaults__ = (15.0,)
 """
-"""A referee that stops slowly: who reads has read everything by then, however slow the machine is."""
+"""A referee that stops slowly: a reader has read everything by then, however slow the machine is."""
 
 
 @asynccontextmanager
 async def started(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
-    """As ``running``, for who stops it."""
+    """Start a server as ``running`` does, for tests that stop it."""
     server = await Server.start(Config(path, store=place(path), **config))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         yield server, client
@@ -106,7 +106,7 @@ def act_seq(act: SignedIntent) -> int:
 
 
 async def everything_else_is_refused(client: Client, play: Play) -> None:
-    """With DRAINING; reading goes on, and the health of every name is known."""
+    """The reason is DRAINING; reads continue, and the health of every name is known."""
     token = play.created.seat_tokens[1]
     await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
     play.record.read((await log_of(client, play.id))[0])
@@ -133,7 +133,7 @@ async def everything_else_is_refused(client: Client, play: Play) -> None:
 
 
 async def test_the_store_is_waited_for_however_long(tmp_path: Path, engine: Engine) -> None:
-    """Who asked may be cut off by then; what was taken is durable all the same."""
+    """The callers may be cut off by then; what was accepted is durable all the same."""
     data = tmp_path / "data"
     async with started(data, busy_s=600.0) as (server, client):
         play = await client.play()
@@ -180,7 +180,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path, engine: Engine) -
 
 @dataclass
 class Crowd:
-    """Everybody who plays, and what they were told."""
+    """All players, and their messages."""
 
     acked: list[tuple[str, int, bytes]] = field(default_factory=list)
     """Game, seq and intent of each accepted act."""
@@ -189,7 +189,7 @@ class Crowd:
     cut: list[Exception] = field(default_factory=list)
     """By streams that were written to when they were over: then the library forgets what there was to read."""
     begun: int = 0
-    """Streams that have told something."""
+    """Streams that have sent something."""
     enough: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def play(self, play: Play, seat: int, acts: int) -> None:
@@ -238,7 +238,7 @@ class Crowd:
 
 
 def check_told(crowd: Crowd, logs: dict[str, list[bytes]]) -> None:
-    """What was acknowledged is in the logs, and every stream was told of the end, and of all before it."""
+    """Every acknowledged act is in the logs, and every stream got the end, and all before it."""
     for game_id, seq, signed in crowd.acked:
         assert decode_entry(logs[game_id][seq]).signed.intent == signed
     errors = [error for error in crowd.cut if isinstance(error, grpc.aio.AioRpcError)]
@@ -250,7 +250,7 @@ def check_told(crowd: Crowd, logs: dict[str, list[bytes]]) -> None:
 
 @pytest.mark.long
 async def test_under_load(tmp_path: Path) -> None:
-    """Many games in play, watchers that do not read: nothing acknowledged is lost, whoever reads is told."""
+    """Many games are in play, some watchers do not read: no acknowledged act is lost, every reader gets the end."""
     data, log, games, sleepers = tmp_path / "data", tmp_path / "log", 8, 4
     referee = await serve(data, log, changed=GIVES_TIME_TO_READ)
     crowd = Crowd()

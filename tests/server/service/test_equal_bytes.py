@@ -1,4 +1,4 @@
-"""What lies in the deck shows nowhere: games that differ in nothing else send everybody the same bytes."""
+"""The deck's order shows nowhere: games that differ in nothing else send the same bytes to every reader."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ from tests.sizes import campaign, sample_of
 
 MOST_ACTS = 200
 EVERYBODY_ASKS, ERRORS_ARE_MADE = 8, 20
-"""Every so many acts."""
+"""Intervals, in acts."""
 
 
 def errors_at(game: Game) -> set[int]:
-    """Acts before which errors are made: while seats join, while they reveal, and in play."""
+    """Return acts before which errors are made: while seats join, while they reveal, and in play."""
     joins = len(game.unscribed)
     return {0, joins, 2 * joins + 1, *range(ERRORS_ARE_MADE, MOST_ACTS, ERRORS_ARE_MADE)}
 
@@ -148,7 +148,7 @@ async def ask_for_more(twin: Twin) -> None:
         ("GetComponents", rules_service_pb2.GetComponentsRequest(rules_id=twin.game.rules_id)),
     ):
         await twin.call(nobody, f"RulesService/{method}", request)
-    # The answer hangs on how often twins ask for the status, so one asks who may not know it.
+    # The answer depends on how often twins ask for the status, so a caller without the right asks.
     await twin.call(nobody, "StatusService/GetCallers", status_service_pb2.GetCallersRequest())
     tile = [proof_pb2.PlacedTile(tile="tower-12", cell=alhambra_pb2.Cell(x=1, y=0))]
     claim = proof_pb2.Claim(step=proof_pb2.StepClaim(layout=tile))
@@ -219,7 +219,7 @@ async def ask_for_more(twin: Twin) -> None:
 
 
 def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
-    """Acts that change nothing: by whom, for which game."""
+    """Return acts that change nothing: by whom, for which game."""
     played = twin.played
     place, game, key = played.place, played.id, seat_key(0)
     a_move = played.move(0, b"")
@@ -258,7 +258,7 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
 
 
 async def play_both(one: Twin, other: Twin, acts: int = MOST_ACTS) -> set[str]:
-    """Plays both games until chance tells them apart, or so far, and compares on the way; returns what was heard."""
+    """Play both games until chance tells them apart, or ``acts`` acts, and compare; return what was heard."""
     kinds: set[str] = set()
 
     def compared() -> None:
@@ -293,7 +293,7 @@ async def play_both(one: Twin, other: Twin, acts: int = MOST_ACTS) -> set[str]:
     ],
 )
 async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(name: str, acts: int, tmp_path: Path) -> None:
-    """The campaign goes on until something was drawn that the other game has not."""
+    """The campaign continues until something was drawn that the other game has not."""
     async with twins(tmp_path, GAMES[name]) as (one, other):
         assert one.secrets["r"] != other.secrets["r"]
         heard = await play_both(one, other, acts)
@@ -309,7 +309,7 @@ async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(name: str
 
 
 class InAMessage(GameService):
-    """The position tells of the deck."""
+    """The position depends on the deck."""
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
         response = await super().GetGame(request, caller)
@@ -340,7 +340,7 @@ class InTheLog(GameService):
 
 
 class InAnError(GameService):
-    """What is wrong with a request is explained too well."""
+    """A service that explains too well why a request is wrong."""
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:  # noqa: N802
         if request.game_id == "?":

@@ -1,7 +1,7 @@
-"""How long an answer takes does not depend on what lies in the deck: the referee does the same work, to the operation.
+"""The time of an answer does not depend on the deck's order: the referee does the same work, to the operation.
 
 Times differ from run to run and cannot be held against each other; work can. It is counted as operations of the
-interpreter in the code that knows the games, file by file. What libraries do follows from the bytes that they are
+interpreter in the code that knows the games, file by file. The work of libraries follows from the bytes that they are
 given, and those are equal (``test_equal_bytes``).
 """
 
@@ -42,7 +42,7 @@ _KNOWS_GAMES = (
 
 
 class Work:
-    """Counts operations in the code that knows the games, by its file, while it is told to."""
+    """A counter of operations in the code that knows the games, by its file, while it is switched on."""
 
     def __init__(self) -> None:
         self.done: Counter[str] = Counter()
@@ -121,7 +121,7 @@ class Table:
     play: Play
 
     async def work(self, number: int) -> tuple[dict[str, Counter[str]], list[bytes]]:
-        """What is done for every request and for the next act, and the chance that follows."""
+        """Return the work for every request and for the next act, and the chance that follows."""
         await self._catch_up()
         play, id_ = self.play, self.play.id
         games, docket = play.client.games, arbiter_service_pb2_grpc.ArbiterServiceStub(play.client.channel)
@@ -176,7 +176,7 @@ class Uneven(AssertionError):
 
 
 async def hold_against_each_other(played: list[Table], acts: int) -> int:
-    """Plays on until chance tells the games apart, or so far. Returns how many operations were the same in all."""
+    """Play on until chance tells the games apart, or ``acts`` acts. Return the number of equal operations."""
     total = 0
     for number in range(acts):
         done = [await table.work(number) for table in played]

@@ -1,4 +1,4 @@
-"""Faults in the middle of an act: memory is never ahead of the store, nobody waits for ever, watchers have no gap."""
+"""Faults in the middle of an act: memory is never ahead of the store, no call hangs, watchers have no gap."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_a_writer_without_a_thread_tries_again(tmp_path: Path, monkeypatch
 async def test_watchers_have_no_gap_after_a_commit_that_was_durable(
     tmp_path: Path, engine: Engine, monkeypatch: Any
 ) -> None:
-    """Reported as failed and durable; the first attempt to read it back fails half way. Nobody asks for the game."""
+    """The commit fails, though durable; the first attempt to read it back fails half way. No call asks for the game."""
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.until_play()
@@ -162,7 +162,7 @@ async def test_a_call_is_answered_though_what_it_waits_for_is_cancelled(tmp_path
 
 
 def test_what_a_fault_was_is_told_to_nobody_in_any_language() -> None:
-    """Whoever asked gets the number under which the operator finds it."""
+    """The caller gets the number under which the operator finds it."""
     kept = 0
     for code in Code:
         found, info = status(LogError(code, phrase("a secret"), phrase("another one"))), error_details_pb2.ErrorInfo()

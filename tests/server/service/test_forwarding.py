@@ -45,7 +45,7 @@ class Two:
     here: Client
 
     async def play(self, seats: int = 2, **fields: object) -> Play:
-        """A game of the owner, played through the other."""
+        """Return a game of the owner, played through the other."""
         play = await self.there.play(seats, **fields)  # type: ignore[arg-type]
         play.client = self.here
         return play
@@ -136,14 +136,14 @@ async def test_a_game_that_is_set_aside_is_told_of_once(two: Two) -> None:
                 continue
             ended.append(message.game_id)
             if ended == [play.id]:
-                await asyncio.sleep(2 * play_stream.LOOK_S)  # so that it could be told again
+                await asyncio.sleep(2 * play_stream.LOOK_S)  # so that it could be sent again
                 request = pb.AbortGameRequest(game_id=later.id)
                 await two.here.games.AbortGame(request, metadata=bearer(two.here.organiser))
     assert ended == [play.id, later.id]
 
 
 async def test_a_stream_goes_on_with_any_number_of_games(two: Two) -> None:
-    """They are more than its queue holds, and there is something to tell of each."""
+    """They are more than its queue holds, and each has news."""
     await until(lambda: two.other.data.store.nodes.others, "the nodes to see each other", every_s=0.01)
     games = [(await two.here.create(2)).game.id for _ in range(QUEUE_ITEMS + 44)]
     issued = await Office(two.here).issue("eve", access.SCOPE_SCRIBE)
@@ -206,7 +206,7 @@ async def test_a_node_that_looks_a_token_up_while_it_is_revoked_elsewhere_lets_n
 
 
 async def ended(call: Any) -> Any:
-    """The next message; None if there is none."""
+    """Return the next message; None if there is none."""
     try:
         message = await call.read()
     except grpc.aio.AioRpcError:
@@ -215,7 +215,7 @@ async def ended(call: Any) -> Any:
 
 
 async def test_only_nodes_can_use_the_port_of_the_nodes(two: Two) -> None:
-    """Neither who speaks no TLS, nor who shows no certificate, nor who makes one from another secret."""
+    """Callers without TLS, without a certificate, or with one made from another secret cannot."""
     address, name = two.owner.node_address, (("grpc.ssl_target_name_override", NODE_NAME),)
     stranger = NodeCredentials(bytes(NODE_SECRET_BYTES))
     ours = NodeCredentials(two.other.data.node_secret())

@@ -1,4 +1,4 @@
-"""What a gateway may: say for whom a call is, and nothing else."""
+"""A gateway's only right: to name the caller of a call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def until_limited(client: Client, metadata: Metadata) -> None:
 
 
 async def is_full(client: Client, metadata: Metadata, request: pb.WatchGameRequest) -> bool:
-    """Whether there is no room for another stream."""
+    """Return True if there is no room for another stream."""
     try:
         await client.games.WatchGame(request, metadata=metadata).read()
     except grpc.aio.AioRpcError as error:
@@ -123,7 +123,7 @@ async def test_a_reader_with_a_token_of_his_own_is_charged_as_ever(tmp_path: Pat
         await until_limited(client, bearer(seats[0]))
         # His address has not paid for it.
         await asked(client, forwarded(token, "192.0.2.1"))
-        # A guess is paid for by who guesses, and not by the gateway.
+        # The guesser pays for a guess, and not the gateway.
         for guess, reason in (("x" * 43, "UNAUTHENTICATED"), ("y" * 43, "LIMIT")):
             assert (await refused(asked(client, forwarded(token, "192.0.2.3", guess)))).reason == reason
 

@@ -1,4 +1,4 @@
-"""Guessing tokens costs who guesses: the store is asked little, and who has a token gets in from the same address."""
+"""Guessing tokens costs the guesser: the store is asked little, and a token gets in from the same address."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.server.service.player import Client, Refusal, bearer, connected, refu
 from tests.waiting import until, waiting_for
 
 ALONE: Mapping[str, Any] = {"grpc.use_local_subchannel_pool": 1}
-"""Of a channel that has a connection of its own."""
+"""Options of a channel that has a connection of its own."""
 
 
 class Counted:
@@ -113,7 +113,7 @@ async def test_calls_that_show_the_same_new_token_ask_once(tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("nothing_refills")
 async def test_a_token_that_was_known_before_is_no_guess(tmp_path: Path) -> None:
-    """When all are looked up anew, those who play do not wait for whoever uses up their address."""
+    """When all are looked up anew, players do not wait for a caller who uses up their address."""
     async with running(tmp_path / "data", requests_per_s=0.3) as (server, client):  # three at once, one of an address
         issued, door = await Office(client).issue("ani", access.SCOPE_PLAY), server._door
         await client.games.ListGames(pb.ListGamesRequest(), metadata=bearer(issued.secret))

@@ -23,7 +23,7 @@ from tests.server.service.resend import moved
 
 
 async def settled(path: Path, game_id: str) -> None:
-    """Have the organiser go on with the game."""
+    """Have the organiser continue the game."""
     opened = open_data(path, origin_of(path, None), alone=True)
     try:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
@@ -33,7 +33,7 @@ async def settled(path: Path, game_id: str) -> None:
 
 
 async def test_no_ruling_take_back_or_protest_is_entered(tmp_path: Path) -> None:
-    """What the table asks for is refused with the reason, once it goes on it is entered."""
+    """The table's requests are refused with the reason; once the game continues they are entered."""
     data = tmp_path / "data"
     async with running(data) as (server, client):
         table = await Table.dealt(client)

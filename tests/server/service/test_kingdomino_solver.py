@@ -62,7 +62,7 @@ async def test_what_cannot_be_asked(tmp_path: Path) -> None:
 
 
 def moves_of(state: Any) -> list[Any]:
-    """What the seat on turn might try."""
+    """Return moves that the seat on turn might try."""
     if state.phase is not Phase.PLACE:
         return [*list(state.legal_moves())[:1], DiscardDomino(1)]
     number = state.due().number

@@ -1,4 +1,4 @@
-"""What games, streams and tokens leave behind when they are over: nothing, beside what is kept up to a bound."""
+"""Games, streams and tokens leave nothing behind when they are over, beside what is kept up to a bound."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.server.service.streams import Stream, play_seat, watched
 from tests.sizes import campaign
 
 KEPT = 2
-"""Of what is over, so that the bounds are reached in a few games."""
+"""The number of kept games that are over: the bounds are reached in a few games."""
 LOOKS = 200
 RULES: dict[str, dict[str, Any]] = {"alhambra": {"options": SHORT}, "kingdomino": {}, "rollwrite": {}}
 OURS = (
@@ -54,7 +54,7 @@ def objects() -> Counter[str]:
 
 
 async def a_game(client: Client, rules_id: str) -> None:
-    """From its opening to its log, with somebody who watches to the end and somebody who leaves in the middle."""
+    """From its opening to its log, with a watcher to the end and one that leaves in the middle."""
     play = await client.play(2, rules_id=rules_id, **RULES[rules_id])
     leaving = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id))
     await leaving.read()
@@ -104,7 +104,7 @@ async def a_round(client: Client) -> None:
 
 
 async def settled() -> Counter[str]:
-    """The objects, once no more games are kept than may be: what was cancelled ends a moment later."""
+    """Return the objects, once no more games are kept than may be: what was cancelled ends a moment later."""
     found = objects()
     for _ in range(LOOKS):
         if found["referee.server.live.game.LiveGame"] == KEPT:
@@ -116,9 +116,9 @@ async def settled() -> Counter[str]:
 
 
 async def grown(before: Counter[str], rounds: int) -> dict[str, int]:
-    """What grew with every round, once nothing more goes away: calls that were cancelled end a moment later.
+    """Return the growth with every round, once nothing more goes away: calls that were cancelled end a moment later.
 
-    What belongs to the last round may be there still.
+    Objects of the last round may be there still.
     """
     more: dict[str, int] = {}
     for _ in range(LOOKS):
@@ -137,7 +137,7 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
     monkeypatch.setattr(archive, "KEPT_ARCHIVES", KEPT)
     monkeypatch.setattr(auth, "_KEPT", KEPT)
     async with running(tmp_path / "data") as (server, client):
-        await a_round(client)  # whatever is made once, and kept up to a bound
+        await a_round(client)  # objects that are made once, and kept up to a bound
         before = await settled()
         for _ in range(rounds):
             await a_round(client)
@@ -148,7 +148,7 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
 
 @pytest.fixture
 def uncollected() -> Iterator[list[Any]]:
-    """What only the garbage collector frees, filled in by ``gc.collect``; meanwhile it comes on its own no more."""
+    """Yield what only the garbage collector frees, filled in by ``gc.collect``; meanwhile it does not run otherwise."""
     gc.collect()
     gc.disable()
     gc.set_debug(gc.DEBUG_SAVEALL)
@@ -161,7 +161,7 @@ def uncollected() -> Iterator[list[Any]]:
 async def test_refused_calls_leave_the_garbage_collector_nothing_of_ours(
     client: Client, uncollected: list[Any]
 ) -> None:
-    """A full collection stops every game, and who is refused by the hundred would bring one about."""
+    """A full collection stops every game, and hundreds of refusals would bring one about."""
     unknown = "0" * 32
     for _ in range(3):
         assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=unknown)))).reason == "UNKNOWN_GAME"
@@ -179,7 +179,7 @@ async def test_refused_calls_leave_the_garbage_collector_nothing_of_ours(
 
 
 def is_of_a_served_call(found: Any) -> bool:
-    """Whether this is gRPC's state of a call at the server, or what our code made for one; the client is here, too."""
+    """Return True for gRPC's state of a call at the server, or what our code made for one; the client is here, too."""
     if isinstance(found, FrameType):
         return "/referee/" in found.f_code.co_filename
     return type(found).__name__ in {"RPCState", "_ServicerContext", "AbortError", "Caller", "ResponseStream"} or (

@@ -1,4 +1,4 @@
-"""What everybody may do, nobody may do without limit."""
+"""Every right that all callers have is limited."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.waiting import until
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:
-    """At one game and in all; who leaves makes room."""
+    """At one game and in all; a watcher that leaves makes room."""
     async with running(tmp_path / "data", max_watchers=3, max_watchers_of_game=2) as (_, client):
         one, two = [await client.create(4) for _ in range(2)]
         tokens = [*one.seat_tokens, *two.seat_tokens]
@@ -77,7 +77,7 @@ class Hall:
 
 
 async def test_no_caller_takes_all_places_of_watchers_and_strangers_leave_half(tmp_path: Path) -> None:
-    """Of one game and in all; who shows a token gets in after them, and so does a gateway, for whom it shows it to."""
+    """Places of one game and of all. After strangers, a token still gets in, also one that a gateway sends."""
     async with running(tmp_path / "data", max_watchers_of_game=20, max_watchers=50) as (server, client):
         game, other, third = [await client.create(4) for _ in range(3)]
         gateway, hall, what = server.gateway_token(), Hall(client), "watchers of this game"
@@ -93,7 +93,7 @@ async def test_no_caller_takes_all_places_of_watchers_and_strangers_leave_half(t
 
 
 async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
-    """It does not take its place for ever, though its connection lives; and it is not told that it has everything."""
+    """It does not take its place for ever, though its connection lives; and it gets no sign that it has everything."""
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
@@ -115,7 +115,7 @@ async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("read", sample_of([0, 1], 1))
 async def test_a_log_that_is_not_read_is_cut_off(read: int, tmp_path: Path) -> None:
-    """From its first message on, or later; and whoever reads on after all is not told that this was all of it."""
+    """From its first message on, or later; and a late reader gets no sign that this was all of it."""
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
@@ -156,7 +156,7 @@ async def test_a_stream_lasts_until_it_was_read(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_refills")
 async def test_an_account_for_each_caller(tmp_path: Path) -> None:
-    """Who has used up its own has used up nobody else's."""
+    """A caller that has used up its own account has used up no other's."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         created = await client.create()
         callers = [bearer(created.seat_tokens[0]), bearer(created.seat_tokens[1]), ()]
@@ -243,7 +243,7 @@ async def test_acts_that_are_accepted_cost_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("nothing_refills")
 async def test_an_act_without_a_token_costs_its_address(tmp_path: Path) -> None:
-    """Nobody may send them, so they are not free; with a token for something else likewise."""
+    """Without a token the act is refused, but not free; with a token for something else it is the same."""
     async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
         created = await client.create()
         request = pb.SubmitIntentRequest(game_id=created.game.id)
@@ -340,7 +340,7 @@ def test_whom_an_address_stands_for(peer: str, host: str) -> None:
 
 
 async def test_so_many_connections(tmp_path: Path) -> None:
-    """What is beyond is closed at once; who is there plays on, and who leaves makes room."""
+    """A connection beyond the limit is closed at once; the others play on, and one that ends makes room."""
     async with running(tmp_path / "data", max_connections=3) as (server, client):
         play = await client.play()
         held, beyond = (
@@ -359,7 +359,7 @@ async def test_so_many_connections(tmp_path: Path) -> None:
 
 
 async def greeted(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection that says no more than that it speaks HTTP/2."""
+    """Return a connection that says no more than that it speaks HTTP/2."""
     host, _, port = address.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
@@ -370,7 +370,7 @@ async def greeted(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWri
 
 
 async def test_messages_of_so_many_bytes(play: Play) -> None:
-    """Refused by us, and told so; beyond what gRPC takes it is gRPC that refuses."""
+    """We refuse them with a reason; gRPC refuses messages beyond its own limit."""
     client, token = play.client, bearer(token_of(play, 0))
     request = pb.CreateGameRequest(rules_id="x" * (1 << 20))
     found = await refused(client.games.CreateGame(request, metadata=bearer(client.organiser)))

@@ -1,4 +1,4 @@
-"""What comes at a port from the whole world, while a game is played there: it goes on, and what is too much is cut off.
+"""Floods from the whole world at a port, while a game is played there: it continues, and the excess is cut off.
 
 Bounded in count and time; over loopback.
 """
@@ -29,11 +29,11 @@ ENHANCE_YOUR_CALM = 11
 
 @dataclass
 class Storm:
-    """What a flood is told, and tells."""
+    """The parameters and the outcome of a flood."""
 
     address: str
     game_id: str
-    """Of a game that is over."""
+    """The id of a game that is over."""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     """By the flood: it is in full spate."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -45,7 +45,7 @@ Flood = Callable[[Storm], Coroutine[None, None, int]]
 
 
 def frame(kind: int, payload: bytes = b"", *, flags: int = 0, stream: int = 0) -> bytes:
-    """Of HTTP/2, RFC 9113."""
+    """Return a frame of HTTP/2, RFC 9113."""
     return struct.pack(">I", len(payload))[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
@@ -55,7 +55,7 @@ async def connection(address: str) -> tuple[asyncio.StreamReader, asyncio.Stream
 
 
 async def frames(reader: asyncio.StreamReader) -> list[tuple[int, bytes]]:
-    """All that comes until the other side closes."""
+    """Return all that comes until the other side closes."""
     found: list[tuple[int, bytes]] = []
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         while True:
@@ -127,7 +127,7 @@ async def idle(storm: Storm) -> int:
 
 
 async def slow_readers(storm: Storm) -> int:
-    """Whoever asks for all of a game on as many streams as it may, and then reads nothing."""
+    """Ask for all of a game on as many streams as allowed, and then read nothing."""
     narrow = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
     streams = []
     async with connected(storm.address, "", **narrow) as client:

@@ -58,11 +58,11 @@ async def test_few_entries_are_replayed_between_two_acts(tmp_path: Path, monkeyp
 
 
 async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One caller has so many replays under way; another still gets its own."""
+    """One caller has its limit of replays under way; another still gets its own."""
     games = await games_that_are_over(tmp_path / "data", 3, moves=1)
     monkeypatch.setattr(archive_module, "MOST_REPLAYS_OF_ONE", 1)
     async with running(tmp_path / "data") as (server, client):
-        async with server.live_games.finished.replays.turn(None):  # so that nobody's turn comes
+        async with server.live_games.finished.replays.turn(None):  # so that no caller's turn comes
             first = asyncio.ensure_future(client.games.GetGame(pb.GetGameRequest(game_id=games[0])))
             await there_are(server, 1)
             found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=games[1])))
@@ -84,7 +84,7 @@ async def there_are(server: Server, waiting: int) -> None:
 
 
 async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In all; whoever leaves makes room, and those who cannot come again wait beside them."""
+    """In all; a caller that leaves makes room, and callers that cannot come again wait beside them."""
     monkeypatch.setattr(archive_module, "MOST_REPLAYS", 2)
     replays, accounts = Replays(), [Account() for _ in range(3)]
     entered: list[int] = []
@@ -115,13 +115,13 @@ async def test_a_replay_costs_a_request_for_each_entry(tmp_path: Path) -> None:
         found = await refused(client.games.GetGame(request))
         assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
         metadata = bearer(client.organiser)
-        for _ in range(3):  # it is there now, and costs nobody more than a request
+        for _ in range(3):  # it is there now, and costs no caller more than a request
             await client.games.GetGame(request, metadata=metadata)
 
 
 @pytest.mark.usefixtures("nothing_refills")
 async def test_what_was_missed_costs_half_a_request_for_each_commit(tmp_path: Path) -> None:
-    """Of a game that is over, and of one in play."""
+    """The game is over, or in play."""
     for is_over in (False, True):
         async with running(tmp_path / str(is_over), requests_per_s=2.0) as (_, client):
             play = await client.play()
@@ -139,7 +139,7 @@ async def test_what_was_missed_costs_half_a_request_for_each_commit(tmp_path: Pa
 
 
 async def watched(client: Client, game: str, after_seq: int) -> tuple[list[bytes], Any]:
-    """What WatchGame tells of a game that is over, and its Closing."""
+    """Return the entries that WatchGame sends of a game that is over, and its Closing."""
     entries: list[bytes] = []
     stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game, after_seq=after_seq))
     while not (message := await stream.read()).HasField("closing"):
@@ -149,7 +149,7 @@ async def watched(client: Client, game: str, after_seq: int) -> tuple[list[bytes
 
 
 async def test_what_was_played_is_read_without_a_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bytes as from memory."""
+    """The bytes are the same as from memory."""
     async with running(tmp_path / "data") as (_, client):
         play = await client.play()
         await play.until_play()

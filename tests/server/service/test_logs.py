@@ -1,4 +1,4 @@
-"""What the operator reads."""
+"""The operator's log lines."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_neither_bytes_nor_local_variables_are_shown() -> None:
 
 
 def test_what_comes_again_and_again_is_counted() -> None:
-    """So many lines of one event a minute; what is left out is told with the next."""
+    """One event has a limit of lines a minute; the next line has the number of those left out."""
     now = [100.0]
     sparing = logs.LineLimit(most=3, of_s=60, now=lambda: now[0])
     told: list[dict[str, object]] = []

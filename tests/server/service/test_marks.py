@@ -1,4 +1,4 @@
-"""What was signed stands: a database that went back is noticed, named game by game, and never signed over."""
+"""Signed heads stand: a database that went back is noticed, named game by game, and never signed over."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(
 
 
 async def test_another_history_of_the_same_length(tmp_path: Path, engine: Engine, logged: StringIO) -> None:
-    """Both obey the rules, and the referee's own key signed both: only the marks tell."""
+    """Both obey the rules, and the referee's own key signed both: only the marks show it."""
     data, marks = tmp_path / "data", tmp_path / "old.marks"
     async with running(data) as (_, client):
         play = await client.play()
@@ -148,7 +148,7 @@ async def test_a_head_that_contradicts_the_mark_in_memory_is_not_signed(tmp_path
 
 
 async def test_what_could_not_be_marked_is_not_told(tmp_path: Path, engine: Engine, monkeypatch: Any) -> None:
-    """Durable in the database, not in the marks: nobody hears of it until it is in both."""
+    """The entry is durable in the database, not in the marks: it is shown when it is in both."""
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.until_play()
@@ -228,7 +228,7 @@ async def test_marks_in_a_database_are_refused(tmp_path: Path) -> None:
 
 @of_sqlite
 async def test_marks_that_never_knew_a_game_are_nobodys(tmp_path: Path) -> None:
-    """As a first start leaves them beside the directory that failed for another reason."""
+    """A first start that failed for another reason leaves such marks beside the directory."""
     away = tmp_path / "marks.db"
     async with running(tmp_path / "data", marks=away):
         pass
@@ -240,7 +240,7 @@ async def test_marks_that_never_knew_a_game_are_nobodys(tmp_path: Path) -> None:
 
 
 async def test_a_directory_without_marks_gets_them_once(tmp_path: Path, engine: Engine) -> None:
-    """As the version before left it."""
+    """The version before left such directories."""
     data = tmp_path / "data"
     async with running(data) as (_, client):
         play, over = await client.play(), await client.play(rules_id="kingdomino", seed=2)

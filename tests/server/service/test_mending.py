@@ -1,4 +1,4 @@
-"""After a failure: tables are read back though nobody asks, every turn is told, and no stream is lost over one game."""
+"""After a failure: tables are read back unasked, every turn is announced, and no stream is lost over one game."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.waiting import until, waiting_for
 
 
 async def on_turn(client: Client) -> tuple[Play, str]:
-    """A game, and the token of the seat whose move is awaited."""
+    """Return a game, and the token of the seat whose move is awaited."""
     play = await client.play()
     await play.until_play()
     return play, token_of(play, play.seat_on_turn())
@@ -48,7 +48,7 @@ async def stream_of(kind: str, play: Play, token: str) -> Any:
 
 
 async def ani(client: Client) -> str:
-    """A principal's token."""
+    """Return a principal's token."""
     return (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
 
 
@@ -58,7 +58,7 @@ def is_heartbeat(message: Any) -> bool:
 
 
 async def told(stream: Any) -> Any:
-    """The next message that is not just a sign of life."""
+    """Return the next message that is not just a sign of life."""
     async with waiting_for("something else than heartbeats"):
         while (message := await stream.read()) is not grpc.aio.EOF and is_heartbeat(message):
             pass
@@ -67,7 +67,7 @@ async def told(stream: Any) -> Any:
 
 @contextmanager
 def withheld(server: Server) -> Iterator[list[Callable[[StoreFailed | None], None]]]:
-    """Commits meanwhile are under way until they are told what has become of them: none gets to the store."""
+    """Hold commits meanwhile until the test decides their outcome: none gets to the store."""
     commits: list[Callable[[StoreFailed | None], None]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server.data.store, "commit", lambda _, done: commits.append(done))
@@ -99,7 +99,7 @@ async def test_a_turn_is_told_after_a_commit_that_failed(kind: str, tmp_path: Pa
 
 
 async def test_who_watches_gets_what_was_durable_though_nobody_asks(tmp_path: Path) -> None:
-    """It could not be marked: its author was told that it had failed, and does not come again."""
+    """The entry could not be marked: its author learned that it had failed, and does not come again."""
     async with running(tmp_path / "data", busy_s=0.01, heartbeat_s=0.05) as (_, client):
         play, _ = await on_turn(client)
         size = play.record.size
@@ -135,7 +135,7 @@ async def test_a_referee_that_cannot_read_back_stops_all_the_same(tmp_path: Path
 
 
 async def test_one_game_ends_no_stream_of_others(tmp_path: Path, engine: Engine) -> None:
-    """Set aside, shorter than the client knows it, or not there at all: each is told of that game."""
+    """A game is set aside, shorter than the client knows it, or not there at all: the stream says so of that game."""
     async with running(tmp_path / "data") as (_, client):
         token = await ani(client)
         sick, short, well = [await client.create(2, principals=["ani", ""]) for _ in range(3)]
@@ -159,7 +159,7 @@ async def test_one_game_ends_no_stream_of_others(tmp_path: Path, engine: Engine)
 
 
 async def test_a_turn_comes_after_every_entry_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The network is slow just when turns are told; meanwhile the games go on."""
+    """The network is slow just when turns are announced; meanwhile the games continue."""
     slow, go_on = asyncio.Event(), asyncio.Event()
     send = ResponseStream.send
 

@@ -190,7 +190,7 @@ async def test_the_disk_and_the_clock(tmp_path: Path, logged: StringIO) -> None:
 
 
 async def test_nobody_is_named(tmp_path: Path) -> None:
-    """Metrics are open to whoever reaches them."""
+    """Metrics are open to all who reach them."""
     async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
         play = await client.play(2, principals=["ani", ""])
         _, body = await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n\r\n")

@@ -1,4 +1,4 @@
-"""Several referees on one PostgreSQL database: whose a game is, who goes on when a node dies, and what all know."""
+"""Several referees on one PostgreSQL database: a game's owner, its successor when a node dies, shared knowledge."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class Two:
         return nodes.node
 
     def words(self, place: int) -> str:
-        """The node as operators see it."""
+        """Return the node as operators see it."""
         return f"{self.node(place)} ({socket.gethostname()}, process {os.getpid()})"
 
     async def owned(self, play: Play, place: int) -> None:
-        """Returns when the node has the game, read back."""
+        """Return when the node has the game, read back."""
         live = self.servers[place].live_games
         await until(lambda: live.running(bytes.fromhex(play.id)), "the game to be taken up", every_s=0.01)
 
@@ -111,7 +111,7 @@ def asked(url: str, sql: str, *values: Any) -> list[Any]:
 
 
 async def test_a_game_is_its_owners_and_every_node_shows_it(url: str, tmp_path: Path) -> None:
-    """A list takes nothing up and plays no clock: no entry is there that nobody sent."""
+    """A list takes nothing up and plays no clock: it leads to no entry."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         here, there = both.clients
@@ -130,7 +130,7 @@ async def test_a_game_is_its_owners_and_every_node_shows_it(url: str, tmp_path: 
         expected = {play.id: wanted(play) for play in plays}
         for client in both.clients:
             async with waiting_for("the other's games to be shown as they are"):
-                while await listed(client) != expected:  # noqa: ASYNC110 - nobody is told
+                while await listed(client) != expected:  # noqa: ASYNC110 - no signal
                     await asyncio.sleep(0.05)
         for place, play in enumerate(plays):
             other = both.servers[1 - place]
@@ -156,7 +156,7 @@ async def test_a_game_is_its_owners_and_every_node_shows_it(url: str, tmp_path: 
 
 
 def moves_in(logged: StringIO) -> list[tuple[str, str, str, str]]:
-    """What the referee logged of games that changed hands."""
+    """Return the log lines about games that changed hands."""
     lines = [json.loads(line) for line in logged.getvalue().splitlines()]
     return [
         (line["event"], line["game"], line["from_node"], line["to_node"])
@@ -166,7 +166,7 @@ def moves_in(logged: StringIO) -> list[tuple[str, str, str, str]]:
 
 
 async def test_a_node_that_stops_gives_its_games_to_the_others(url: str, tmp_path: Path, logged: StringIO) -> None:
-    """With their clocks, which stood still meanwhile; and none goes on with what it has given away."""
+    """The clocks stood still meanwhile, and are handed over; no node continues a game that it has given away."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         play = await both.clients[0].play(terms=CLOCKS, options=SHORT)
@@ -226,7 +226,7 @@ async def test_a_drained_node_hands_its_games_over_while_they_are_played(
 
 
 async def test_a_node_through_which_others_games_were_played_takes_them_up(url: str, tmp_path: Path) -> None:
-    """That it knew whose they were does not keep it from going on with them."""
+    """The node takes them up although it knew their owner."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         play = await both.clients[0].play(options=SHORT)
@@ -278,7 +278,7 @@ async def test_a_stream_of_a_seat_follows_the_game_to_another_node_and_back(
 
 
 class Held:
-    """Holds the first call of its kind up, until it may go on."""
+    """A gate that holds the first call of its kind up, until the test opens it."""
 
     def __init__(self) -> None:
         self.there, self.goes_on = asyncio.Event(), asyncio.Event()
@@ -320,7 +320,7 @@ def any_(*_: Any) -> bool:
 
 
 def at(live_games: LiveGames) -> Callable[..., bool]:
-    """Whether a call is one of these games, or of a stream of theirs, or has them as its first argument."""
+    """Return whether a call is one of these games, or of a stream of theirs, or has them as its first argument."""
     return lambda this, *_: this is live_games or getattr(this, "_live_games", None) is live_games
 
 
@@ -344,7 +344,7 @@ MOMENTS = [
     *(("another", "the owner", moment) for moment in [*HOW][2:4]),
     *(("another", "another", moment) for moment in [*HOW][4:]),
 ]
-"""Who is asked, at whom something is held up, and when."""
+"""The node that is asked, the node at which a call is held up, and the moment."""
 
 
 @pytest.mark.long
@@ -393,7 +393,7 @@ async def test_a_game_that_moves_while_a_stream_of_its_seat_is_set_up_is_told_wh
 async def test_the_end_of_a_game_is_told_by_another_node_if_its_own_does_not(
     is_gone: bool, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stream between the nodes breaks, and before there is another one the game is over and known to nobody."""
+    """The stream between the nodes breaks, and the game ends, unknown to others, before there is another stream."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         here, there = both.clients
@@ -415,7 +415,7 @@ async def test_the_end_of_a_game_is_told_by_another_node_if_its_own_does_not(
 
 
 class Told:
-    """What a stream of WatchSeat tells of a game."""
+    """The messages of a WatchSeat stream about a game."""
 
     def __init__(self, game_id: str, resume: Sequence[pb.ResumePoint] = ()) -> None:
         self.game_id = game_id
@@ -450,7 +450,7 @@ class Told:
 async def test_what_goes_wrong_once_does_not_end_the_sharing_of_games(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it is: games are taken up, shown and handed over all the same."""
+    """Whatever the fault: games are taken up, shown and handed over all the same."""
 
     def fails_once(name: str) -> list[str]:
         called: list[str] = []
@@ -486,7 +486,7 @@ async def test_what_goes_wrong_once_does_not_end_the_sharing_of_games(
 async def test_a_game_that_cannot_be_handed_over_goes_on_where_it_was(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though nobody asks for it: its clock runs, and who watches all games is told of it again."""
+    """It continues unasked: its clock runs, and a watcher of all games gets it again."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         here = both.clients[0]
@@ -514,7 +514,7 @@ async def test_a_game_that_cannot_be_handed_over_goes_on_where_it_was(
 
 
 async def test_a_node_that_stops_plays_no_clocks_of_games_that_it_is_given(url: str, tmp_path: Path) -> None:
-    """As it takes no acts: a flag would fall of a player who could not move."""
+    """The node takes no acts: a flag would fall of a player who could not move."""
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         play = await both.clients[0].play(terms=CLOCKS)
@@ -536,7 +536,7 @@ async def test_a_node_that_stops_is_given_no_games(url: str, tmp_path: Path) -> 
         health: Any = health_pb2_grpc.HealthStub(both.clients[1].channel)
         waits = health.Watch(health_pb2.HealthCheckRequest())
         await waits.read()
-        stopping = asyncio.create_task(both.servers[1].stop())  # which gives whoever waits for the health a second
+        stopping = asyncio.create_task(both.servers[1].stop())  # which gives the one that waits for the health a second
         await until(lambda: all(node.draining for node in nodes.others), "the other to decline", every_s=0.01)
         assert not stopping.done()
         assert asked(url, "SELECT count(*) FROM games WHERE owner = %s", both.node(1)) == [(1,)]
@@ -659,7 +659,7 @@ async def test_who_would_open_a_game_is_told_that_the_standby_is_missing(
 async def test_the_games_of_a_node_that_dies_or_hangs_go_on_at_another(
     how: signal.Signals, url: str, tmp_path: Path
 ) -> None:
-    """With acts under way; who wakes again finds that it has lost its games, and ends."""
+    """Acts are under way; a node that wakes again finds that it has lost its games, and ends."""
     paths, log = [tmp_path / "one", tmp_path / "two"], tmp_path / "log"
     await directories(url, *paths)
     (paths[1] / "organiser.token").write_bytes((paths[0] / "organiser.token").read_bytes())
@@ -744,7 +744,7 @@ async def test_a_database_that_went_back_leaves_open_games_in_doubt_at_every_nod
 async def test_a_referee_learns_that_another_one_has_declared_what_its_marks_know(
     postgres: Postgres, tmp_path: Path
 ) -> None:
-    """It is told so for each game, as it would have to sign what contradicts its marks."""
+    """It learns so for each game, as it would have to sign a contradiction of its marks."""
     paths = [tmp_path / "one", tmp_path / "two"]
     engine = PostgreSQL(paths[0], postgres)
     await directories(engine.place(paths[0]), *paths)

@@ -1,4 +1,4 @@
-"""The streams of those who play: PlayGame for one game, WatchSeat for all of a principal's."""
+"""The streams of players: PlayGame for one game, WatchSeat for all of a principal's."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ async def test_killed_in_the_middle(kills: int, tmp_path: Path) -> None:
             for play in plays:
                 moved(play, client)
             for play, act, token in under_way:
-                # Whether it had become durable or not; if so, its first answer is given now.
+                # It had become durable or not; if so, its first answer is given now.
                 await play.accepted(await play.submit(act, token))
             for play in plays:
                 await send_all_again(play)

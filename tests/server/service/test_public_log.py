@@ -1,4 +1,4 @@
-"""A referee with a public log: what becomes of a game there, and who can have the proof."""
+"""A referee with a public log: a game's course there, and the right to its proof."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _witnessed_by(witness: SmallWitness, folder: Path) -> Path:
 
 
 async def _missing(client: Client, game: str, size: int = 0) -> str:
-    """Returns why there is no proof."""
+    """Return why there is no proof."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await client.games.GetLogProof(pb.GetLogProofRequest(game_id=game, size=size))
     answer = answer_of(caught.value)

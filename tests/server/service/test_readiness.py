@@ -1,4 +1,4 @@
-"""Health is true: while nothing can be written the services that write are not serving, and what reads goes on."""
+"""Health is true: while nothing can be written the services that write are not serving, and readers continue."""
 
 from __future__ import annotations
 

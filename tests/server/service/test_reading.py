@@ -96,7 +96,7 @@ async def test_lists_by_what_a_game_was_opened_with(tmp_path: Path) -> None:
 
 
 async def every_game(client: Client, **words: Any) -> list[game_pb2.Game]:
-    """What an organiser is shown, two at a time."""
+    """Return an organiser's list of games, read two at a time."""
     found: list[game_pb2.Game] = []
     request = pb.ListGamesRequest(page_size=2, **words)
     while True:
@@ -142,7 +142,7 @@ async def test_who_plays_is_not_told_to_strangers(client: Client) -> None:
 
 
 async def test_a_list_looks_at_a_bounded_number_of_games(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is asked for; what it has not come to is on later pages, which may be empty."""
+    """The bound holds for every filter; the rest is on later pages, which may be empty."""
     monkeypatch.setattr(listing, "MOST_LOOKED_AT", 2)
     first = await client.play(event_id=7, round=1)
     for _ in range(4):

@@ -27,7 +27,7 @@ CACHE = BUF.parents[1] / "cache" / "buf"
 
 
 async def curl(address: str, method: str, request: dict[str, Any] | None = None, *words: str) -> tuple[int, str]:
-    """Exit code and output of ``buf curl``, which is told nothing but the address."""
+    """Return exit code and output of ``buf curl``, which knows nothing but the address."""
     process = await asyncio.create_subprocess_exec(
         *(str(BUF), "curl", "--reflect", "--protocol", "grpc", "--http2-prior-knowledge", *words),
         *(() if request is None else ("--data", json.dumps(request))),

@@ -1,4 +1,4 @@
-"""Whatever happens to a revocation under way: once it is durable, the token is good for nothing."""
+"""A revocation under way survives all faults: once it is durable, the token is good for nothing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Trouble:
 
 
 async def is_in_use(client: Client) -> tuple[access.IssueTokenResponse, Any]:
-    """A token, and a stream that came with it."""
+    """Return a token, and a stream that came with it."""
     issued = await Office(client).issue("ani", access.SCOPE_PLAY)
     play = await with_principal(client, issued.secret)
     watching = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id), metadata=bearer(issued.secret))

@@ -1,4 +1,4 @@
-"""What several nodes tell in one stream: whatever they say of a game, and however late, a listener hears one log."""
+"""Several nodes in one stream: whatever they send of a game, and however late, a listener hears one log."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_a_picture_that_is_as_new_does_not_silence_who_has_the_game() -> N
 
 
 async def test_a_game_that_another_node_takes_over_is_begun_anew() -> None:
-    """Whether the first one said that it lets it go, or died."""
+    """The first node announced that it lets the game go, or died."""
     stream = together(heard := Heard())
     await say(stream, ONE, picture(5), entries(6, 6), end(6, DRAINING))
     await say(stream, TWO, picture(6), entries(7, 8))
@@ -109,7 +109,7 @@ async def test_what_goes_on_after_a_break_needs_no_picture() -> None:
 
 
 async def test_who_was_asked_for_a_game_before_it_moved_goes_on_with_it() -> None:
-    """It was told where to begin, and knows nothing of an end."""
+    """The node knows where to begin, and nothing of an end."""
     stream = together(heard := Heard(4), 4)
     await say(stream, ONE, entries(5, 6), end(6, DRAINING))
     assert (stream.has_moved, stream.untold) == (True, [bytes.fromhex(GAME)])

@@ -1,4 +1,4 @@
-"""What must not be told before its time: r, what a seat has not revealed, and every token, ever."""
+"""Secrets until their time: r, unrevealed seeds, and every token, ever."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.server.service.player import Client, Play, seat_seed
 
 
 async def told(client: Client, play: Play) -> bytes:
-    """Every byte that anybody can get about the game, now."""
+    """Return every byte that anybody can get about the game, now."""
     games = client.games
     stream = games.WatchGame(pb.WatchGameRequest(game_id=play.id))
     messages = [

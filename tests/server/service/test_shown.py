@@ -36,7 +36,7 @@ from tests.server.service.resend import moved
 
 
 async def entered(play: Play, checkpoint: bytes, seat: int = 0) -> Any:
-    """The first answer to a seat that comes back with a checkpoint."""
+    """Return the first answer to a seat that comes back with a checkpoint."""
     stream = play.client.games.PlayGame(metadata=bearer(play.created.seat_tokens[seat]))
     await stream.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id, after_seq=-1, checkpoint=checkpoint)))
     try:
@@ -46,7 +46,7 @@ async def entered(play: Play, checkpoint: bytes, seat: int = 0) -> Any:
 
 
 async def gone_back(path: Path, more: int = 3) -> tuple[Play, int]:
-    """A game of a directory that was set back as a whole, marks and all, and its size now."""
+    """Return a game of a directory that was set back as a whole, marks and all, and its size now."""
     data = path / "data"
     async with running(data) as (_, client):
         play = await client.play()
@@ -89,7 +89,7 @@ async def test_what_is_lost_is_found_when_a_seat_comes_back(tmp_path: Path) -> N
 
 
 async def continued(path: Path, play: Play, file: bytes = b"") -> None:
-    """Have the organiser go on with the game, from a file if there is one."""
+    """Have the organiser continue the game, from a file if there is one."""
     opened = open_data(path, origin_of(path, None), alone=True)
     try:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
@@ -104,7 +104,7 @@ async def continued(path: Path, play: Play, file: bytes = b"") -> None:
 @of_sqlite
 @pytest.mark.parametrize("mended", [False, True])
 async def test_who_comes_back_first_need_not_have_the_newest(mended: bool, tmp_path: Path) -> None:
-    """What is shown is lost for sure, and more may be: the declaration covers all of it, and a file brings back all."""
+    """Entries shown are lost for sure, more may be: the declaration covers all of them, and a file brings back all."""
     play, before = await gone_back(tmp_path, 6)
     middle = sorted(size for size in play.notes if size > before)[1]
     async with running(tmp_path / "data") as (server, client):
@@ -271,7 +271,7 @@ async def test_a_person_at_a_terminal_is_told_and_has_the_file(tmp_path: Path) -
 
 
 def seated(join: Join, key_file: Path, begun: asyncio.Event) -> Seat:
-    """Somebody who takes the seat, and waits until the game has begun."""
+    """Take the seat, and wait until the game has begun."""
 
     def grown() -> None:
         if seat.ledger.size > 4:
@@ -291,7 +291,7 @@ def joined(address: str, created: pb.CreateGameResponse, keys: list[Path]) -> li
 
 
 async def played(address: str, created: pb.CreateGameResponse, keys: list[Path], until: int) -> None:
-    """Both seats' bots play until there are so many entries. What stops one of them before that is raised."""
+    """Have both seats' bots play until there are ``until`` entries. Raises the error of one that stops before."""
     enough = asyncio.Event()
 
     def grown(ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""SolverService: real workers behind a real server, asked by many, cut off, and in nobody's way."""
+"""SolverService: real workers behind a real server, asked by many, cut off, and harmless to games."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ async def test_who_may_ask(tmp_path: Path) -> None:
 
 
 def moves_of(play: Play) -> list[Any]:
-    """What the seat on turn might try: tiles and cells of all sorts."""
+    """Return moves that the seat on turn might try: tiles and cells of all sorts."""
     state: Any = play.record.game.position.state
     cells: list[Cell] = [(x, y) for x in range(-2, 3) for y in range(-2, 3)][::2]
     found: list[Any] = list(state.legal_moves())[:6]

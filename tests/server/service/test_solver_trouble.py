@@ -1,4 +1,4 @@
-"""SolverService when something is in its way: workers that fail, callers who leave, too many of them; and who plays."""
+"""SolverService when something is in its way: workers that fail, callers that leave, too many of them; and players."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.waiting import is_there, until, waiting_for
 
 
 async def begun(call: Any) -> Any:
-    """A search that has said something, so it has a worker."""
+    """Return a search that has said something, so it has a worker."""
     assert isinstance(await call.read(), pb.FindLongestWallResponse)
     return call
 
@@ -66,7 +66,7 @@ LESS_S = 100.0
 
 
 async def test_a_worker_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It cannot be told from one that is at work, but by the time."""
+    """Only time tells it from a worker that is busy."""
     believing_in_less(monkeypatch, LESS_S)
     async with solving(tmp_path) as (server, _, asker):
         (pid,) = server.workers.pids
@@ -118,7 +118,7 @@ async def test_a_search_that_finds_nothing_new_gives_signs_of_life(tmp_path: Pat
         await until(lambda: not is_there(pid), "its work was stopped")
 
 
-# --- many, and who plays -------------------------------------------------------------------------------------
+# --- many callers, and players -------------------------------------------------------------------------------
 
 
 async def test_fifty_questions_of_several_callers(tmp_path: Path) -> None:

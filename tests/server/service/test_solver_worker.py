@@ -1,4 +1,4 @@
-"""What a worker answers of a position as text: boards with accepted moves, forfeits and penalties in its headers."""
+"""A worker's answers about a position as text: boards with accepted moves, forfeits and penalties in its headers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUDGET = pb.Budget(rlimit=1000)
 
 
 def position(contest: Contest | None = None, *, left: int = 6) -> str:
-    """Of Kingdomino, three seats, something illegal on the boards, near the end."""
+    """Return a position of Kingdomino, three seats, something illegal on the boards, near the end."""
     setup, events = contested("kingdomino", 3, 0)
     state, _ = replay(GameText(setup, events[:-left]))
     text = write(Position(setup, state, contest or Contest()))

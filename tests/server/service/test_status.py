@@ -1,4 +1,4 @@
-"""StatusService: whose turn it is, since when, who is connected; also with many games, and when some cannot be read."""
+"""StatusService: the seat on turn, since when, connected seats; also with many games, and when some cannot be read."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ async def test_games_set_aside_are_named(tmp_path: Path, engine: Engine) -> None
         assert not (await status(client, game_id=other.id)).set_aside
 
 
-# --- who calls ---------------------------------------------------------------------------------------------------
+# --- callers -----------------------------------------------------------------------------------------------------
 
 
 async def callers(client: Client, token: str = "", **fields: Any) -> status_pb.GetCallersResponse:
@@ -218,7 +218,7 @@ async def callers(client: Client, token: str = "", **fields: Any) -> status_pb.G
 
 
 async def test_who_calls_most_is_named_with_what_was_refused(tmp_path: Path) -> None:
-    """A principal, a game's token, an address, and one that a gateway names; most first, and no token is told."""
+    """The callers: a principal, a game's token, an address, one that a gateway names; most first. No token is shown."""
     async with running(tmp_path) as (server, client):
         play = await client.play()
         get = pb.GetGameRequest(game_id=play.id)
@@ -287,7 +287,7 @@ def test_who_calls_counts_for_a_minute() -> None:
 
 
 def test_many_addresses_take_no_memory_and_hide_nobody() -> None:
-    """Somebody with a new address for each call: those who call often are still told of, and every call is counted."""
+    """A caller has a new address for each call: frequent callers are still listed, and every call is counted."""
     accounts, counted = Accounts(1.0, 1), Callers(most=50, now=lambda: 1_000.0)
     busy = accounts.of("busy")
     for number in range(5_000):

@@ -1,4 +1,4 @@
-"""TLS and client certificates: who gets in, as whom, and which files are refused."""
+"""TLS and client certificates: admitted callers, their names, and refused files."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ async def test_a_certificate_that_is_revoked_ends_its_streams(office: Office) ->
 
 
 async def test_a_certificate_is_no_token(tmp_path: Path) -> None:
-    """What is known of a certificate is public: its digest admits nobody, nor does a token's."""
+    """All knowledge of a certificate is public: its digest admits no caller, nor does a token's."""
     ani = Authority(tmp_path).issue("ani")
     async with running(tmp_path / "data") as (_, client):
         admitting = access_service_pb2_grpc.AccessServiceStub(client.channel)
@@ -223,7 +223,7 @@ async def test_a_certificate_is_no_token(tmp_path: Path) -> None:
 
 
 async def peer_of(address: str) -> bytes:
-    """The certificate that is shown there."""
+    """Return the certificate that is shown there."""
     host, _, port = address.removeprefix("grpcs://").rpartition(":")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -267,7 +267,7 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
 
 
 async def hang_up(pid: int, log: Path, said: str) -> None:
-    """Returns when the log says so."""
+    """Return when the log says so."""
     os.kill(pid, signal.SIGHUP)
     await until(lambda: said in log.read_text(), f"{said!r} in the log", every_s=0.01)
 

@@ -63,14 +63,14 @@ class Cluster:
         await process.wait()
 
     async def oldest(self) -> int:
-        """The number of the node that has run for longest."""
+        """Return the number of the node that has run for longest."""
         with psycopg.connect(self.url) as connection:
             found = connection.execute("SELECT min(id) FROM nodes WHERE NOT dead").fetchone()
         assert found is not None
         return int(found[0])
 
     async def is_taken_over(self, name: str) -> None:
-        """Returns when the node that hangs has no games."""
+        """Return when the node that hangs has no games."""
         own = """SELECT count(*) FROM games JOIN nodes ON nodes.id = owner
             WHERE state = 0 AND NOT dead AND nodes.name LIKE %s"""
         process = f"%process {self.nodes[name].process.pid}"
@@ -134,7 +134,7 @@ async def open_for_principals(cluster: Cluster) -> tuple[dict[str, str], list[st
 
 
 async def sizes(cluster: Cluster) -> int:
-    """Entries of all games, as any node lists them."""
+    """Return entries of all games, as any node lists them."""
     address = next(iter(cluster.nodes.values())).address
     async with connected(address, cluster.token) as client:
         return sum(game.size for game in (await client.games.ListGames(pb.ListGamesRequest())).games)
@@ -162,11 +162,11 @@ def following(cluster: Cluster, tokens: dict[str, str], verifier: str, ended: En
 
 
 async def drained_stopped_killed_and_started(cluster: Cluster, are_over: Callable[[], bool]) -> None:
-    """All that happens to nodes, one thing after another while games go on."""
+    """Do all that happens to nodes, one thing after another while games are played."""
 
     async def grown(by: int) -> None:
         size = await sizes(cluster)
-        while not are_over() and await sizes(cluster) < size + by:  # noqa: ASYNC110 - nobody is told
+        while not are_over() and await sizes(cluster) < size + by:  # noqa: ASYNC110 - no signal
             await asyncio.sleep(0.05)
 
     await grown(20)
@@ -182,7 +182,7 @@ async def drained_stopped_killed_and_started(cluster: Cluster, are_over: Callabl
 
 
 async def test_bots_play_on_while_nodes_are_drained_stopped_killed_and_started(cluster: Cluster) -> None:
-    """By join strings, and by a token that is told of the games at all nodes."""
+    """The bots have join strings, or a token that gets the games of all nodes."""
     opened = await open_games(cluster)
     tokens, games = await open_for_principals(cluster)
     ended: Ends = []
@@ -214,13 +214,13 @@ async def test_bots_play_on_while_nodes_are_drained_stopped_killed_and_started(c
 
 @dataclass
 class Seat:
-    """What one seat was told: by the stream that its bot plays on, and by WatchSeat at one node after another."""
+    """The messages to one seat: on the stream that its bot plays on, and by WatchSeat at one node after another."""
 
     opened: Opened
     seat: int
     told: Told
     receipts: list[bytes] = field(default_factory=list)
-    """What the bot can show for its acts."""
+    """The bot's proofs of its acts."""
 
     async def play(self) -> GameResult:
         join = self.opened.joins[self.seat]
@@ -232,7 +232,7 @@ class Seat:
         self.receipts = list(ledger.receipts)
 
     async def watch(self, addresses: list[str]) -> None:
-        """To the end of the game. No stream tells an entry twice or out of order, and none contradicts another."""
+        """To the end of the game. No stream sends an entry twice or out of order, and none contradicts another."""
         seq, is_over = -1, False
         while not is_over:
             for address in addresses:
@@ -263,7 +263,7 @@ class Seat:
                 if update.closing.reason == pb.CLOSING_REASON_GAME_OVER:
                     return seq, True
         except grpc.aio.AioRpcError:
-            pass  # the node is gone, or hangs: the next one goes on from here
+            pass  # the node is gone, or hangs: the next one continues from here
         return seq, False
 
 
@@ -274,7 +274,7 @@ class Tables:
     games: list[Opened]
     addresses: list[str]
     seats: dict[str, list[Seat]] = field(default_factory=dict)
-    """Of the games that were begun."""
+    """The seats of the games that were begun, by game."""
     at_play: set[str] = field(default_factory=set)
     is_enough: bool = False
 
@@ -291,7 +291,7 @@ class Tables:
             self.at_play.remove(game.game_id)
 
     async def go_on(self) -> None:
-        """Returns when more is told of every game that is played now, or it is over."""
+        """Return when every game that is played now has advanced, or is over."""
         before = {game_id: len(self.seats[game_id][0].told.seen) for game_id in self.at_play}
         assert before, "the games are over before everything happened"
 
@@ -337,7 +337,7 @@ async def test_nothing_is_lost_or_told_twice_while_nodes_hang_and_are_killed(clu
 
 
 def broken_entries(told: Told, log: bytes) -> list[str]:
-    """What the log does not keep of what was shown."""
+    """Return the shown entries that the log does not keep."""
     kept = list(entries(BytesIO(log)))
     problems = [f"entry {seq} is another" for seq, data in told.seen.items() if kept[seq : seq + 1] != [data]]
     heads, tree = told.heads(), Tree()
@@ -349,7 +349,7 @@ def broken_entries(told: Told, log: bytes) -> list[str]:
 
 
 async def test_a_node_that_hangs_costs_its_own_games_only(cluster: Cluster) -> None:
-    """Who asks for one of these elsewhere is told so, and not left waiting until his call takes too long."""
+    """A caller elsewhere gets an error for one of these, and does not wait until the call takes too long."""
     opened = await open_games(cluster)
     here, there = opened[0], opened[-1]
     async with connected(cluster.addresses["a"], cluster.token) as client:

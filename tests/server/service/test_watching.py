@@ -108,7 +108,7 @@ async def test_draining(tmp_path: Path) -> None:
 
 
 async def test_too_slow(tmp_path: Path) -> None:
-    """A watcher that stops reading is cut off, told where to go on, and misses nothing when it does."""
+    """A watcher that stops reading is cut off, learns where to resume, and misses nothing when it does."""
     async with running(tmp_path / "data", queue_items=16) as (server, client):
         token = client.organiser
         # So that little fits between a writer and a reader that does not read.
@@ -138,7 +138,7 @@ async def test_a_watcher_that_leaves_is_forgotten(tmp_path: Path) -> None:
         assert len(table._watchers) == 6
         for stream in streams:
             stream.cancel()
-        # Whether the server has noticed or not: what they do not read harms nobody.
+        # The server has noticed or not: unread messages harm no client.
         while len(table._watchers) > 1:
             await play.step()
 

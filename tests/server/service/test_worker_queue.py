@@ -1,4 +1,4 @@
-"""Whose question gets the next worker."""
+"""The order in which questions get a worker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG_S = 600.0
 
 
 class Asking:
-    """One question: it has come when this is made, and is through when it is told."""
+    """A question: it has come when this is made, and ends on command."""
 
     def __init__(
         self, worker_queue: WorkerQueue, account: Account, *, is_search: bool = False, seconds: float = LONG_S
@@ -39,7 +39,7 @@ class Asking:
 
 
 async def settled() -> None:
-    """When everybody has had a turn who could."""
+    """Return when every caller that could has had a turn."""
     for _ in range(5):
         await asyncio.sleep(0)
 
@@ -67,7 +67,7 @@ async def test_who_has_fewest_workers_is_next() -> None:
 
 
 async def test_callers_take_turns() -> None:
-    """Whoever comes last waits for one question of each that was there, not for all."""
+    """A late caller waits for one question of each that was there, not for all."""
     worker_queue = WorkerQueue(1)
     one, other, third = (
         [Asking(worker_queue, account) for _ in range(3)] for account in (Account(), Account(), Account())
@@ -173,7 +173,7 @@ async def test_nobody_waits_for_ever() -> None:
 
 @pytest.mark.parametrize("is_closed", [False, True])
 async def test_who_leaves_as_a_worker_becomes_free_is_in_nobodys_way(*, is_closed: bool) -> None:
-    """In the same round of the event loop: what became of a question is nobody else's trouble."""
+    """Both happen in the same round of the event loop: the outcome of one question does not affect another."""
     worker_queue = WorkerQueue(1)
     first, gone, last = (Asking(worker_queue, Account()) for _ in range(3))
     assert await at_work(first, gone, last) == [True, False, False]

@@ -60,13 +60,13 @@ def _dice(pairs: int) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Game:
-    """What is played, and which draws are the same in both games."""
+    """The game to play, and which draws are the same in both games."""
 
     options: Any
     seats: int = 3
     scribed: tuple[int, ...] = (2,)
     kept: Mapping[str, int] = field(default_factory=dict)
-    """By shuffle: so many of its first draws."""
+    """By shuffle: the number of first draws that are the same."""
     known: frozenset[str] = frozenset()
     """Numbers that are no part of a shuffle."""
 
@@ -115,7 +115,7 @@ _COMMON = Deck(sha256(b"the draws that are known").digest())
 
 
 class Forked:
-    """A stream whose shuffles begin as they always do, and go on as the deck has it."""
+    """A stream whose shuffles begin as they always do, and continue as the deck has it."""
 
     def __init__(self, deck: Stream, game: Game) -> None:
         self._deck = deck
@@ -137,7 +137,7 @@ _HIDDEN: Mapping[str, Callable[[Any], object]] = {
 
 
 def lies_in(course: LoggedGame) -> int:
-    """A number that stands for all that is to be drawn, 0 while nobody can know it: what a leak would tell."""
+    """Return a number that stands for all future draws, 0 while they are unknown to all: a leak would show it."""
     dealer: Any = course.deal.dealer
     return 0 if dealer is None else crc32(repr(_HIDDEN[course.opened.rules_id](dealer)).encode())
 
@@ -173,20 +173,20 @@ class ForkedServer(Server):
 
 @dataclass(frozen=True)
 class Heard:
-    """What somebody was sent."""
+    """The data that one audience was sent."""
 
     audience: str
     what: str
     data: bytes
     size: int = 0
-    """Of what was sent, in bytes; it is set when names have taken the place of some of it."""
+    """The size of the data in bytes; it is set when names have taken the place of some of it."""
 
     def __str__(self) -> str:
         return f"{self.what} to {self.audience}"
 
 
 class Unequal(AssertionError):
-    """The games tell apart what nobody may know yet."""
+    """The games show a difference that must still be secret."""
 
 
 class Told(AssertionError):
@@ -230,13 +230,13 @@ class Twin:
     game: Game
     heard: list[Heard] = field(default_factory=list)
     audiences: dict[str, str] = field(default_factory=dict)
-    """Tokens by who bears them."""
+    """The tokens by audience."""
     listeners: list[Listener] = field(default_factory=list)
     signatures: list[bytes] = field(default_factory=list)
     secrets: dict[str, bytes] = field(default_factory=dict)
     played: Play = field(init=False)
     reasons: set[str] = field(default_factory=set)
-    """Of all errors so far."""
+    """The reasons of all errors until now."""
     _said: int = 0
     _tree: Tree = field(default_factory=Tree)
     _heads: list[tuple[str, bytes]] = field(default_factory=list)
@@ -248,7 +248,7 @@ class Twin:
 
     @property
     def helper(self) -> str:
-        """Whoever asks the solver."""
+        """The audience that asks the solver."""
         return "scribe" if self.game.scribed else self.player
 
     # --- calls -------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ class Twin:
         return answer
 
     async def read_all(self, audience: str, method: str, request: Message | bytes, most: int) -> None:
-        """A call with a stream of answers, up to so many, or to its end."""
+        """Make a call with a stream of answers, up to ``most``, or to its end."""
         data = request if isinstance(request, bytes) else request.SerializeToString()
         metadata = bearer_of(self.audiences[audience])
         if method.endswith("/PlayGame"):
@@ -282,7 +282,7 @@ class Twin:
         await self._hear(audience, method, answers, call if len(answers) < most else None)
 
     async def _quiet(self) -> None:
-        """Until the referee has seen who left: until then its numbers depend on the moment."""
+        """Wait until the referee has seen who left: until then its numbers depend on the moment."""
         wanted = Counter(listener.what.partition("/")[2] for listener in self.listeners)
         watchers = wanted["WatchGame"] + 1  # the players' own
         while True:
@@ -310,7 +310,7 @@ class Twin:
             self.heard.append(Heard(audience, f"{method}, its status", b"\n".join([status, *lines])))
 
     async def listen(self, audience: str, what: str, request: Message, author: Author | None = None) -> None:
-        """Opens a stream that stays open."""
+        """Open a stream that stays open."""
         method, message = {
             "WatchGame": ("unary_stream", pb.WatchGameResponse),
             "WatchSeat": ("unary_stream", pb.WatchSeatResponse),
@@ -366,7 +366,7 @@ class Twin:
         await self._listeners_catch_up()
 
     async def act(self) -> list[bytes]:
-        """The next act, seat 0's on its stream; returns the chance that followed."""
+        """Make the next act, seat 0's on its stream; return the chance that followed."""
         act = self.played.next_act()
         assert act is not None
         signed, token = act
@@ -406,7 +406,7 @@ class Twin:
     # --- what can be known -------------------------------------------------------------------------------------
 
     def made_from_c_r(self) -> list[tuple[str, bytes]]:
-        """Every value that differs by its definition, by name: of each exactly the bytes that it has to be."""
+        """Return every value that differs by its definition, by name: of each exactly the bytes that it has to be."""
         game_id, opened = self.played.id, log_pb2.GameOpen.FromString(self.played.created.game.open)
         found = [
             ("game id in hex", game_id.encode()),
@@ -436,7 +436,7 @@ class Twin:
         yield f"page token of {tree.size}", token
 
     def told(self) -> list[Heard]:
-        """What was heard since, with a name for every value that differs by its definition. Raises ``Told``."""
+        """Return what was heard since, with a name for every value that differs by its definition. Raises ``Told``."""
         heard, self.heard = [*self.heard, *self._logged()], []
         hidden = [(f"{name} {how}", form) for name, secret in self.secrets.items() for how, form in forms(secret)]
         names = sorted(self.made_from_c_r(), key=lambda pair: -len(pair[1]))
@@ -473,7 +473,7 @@ def logging_to(stream: StringIO) -> None:
 
 
 def compare(one: list[Heard], other: list[Heard]) -> None:
-    """Raises ``Unequal`` at the first message that differs."""
+    """Raise ``Unequal`` at the first message that differs."""
     for a, b in zip(one, other, strict=False):
         if a != b:
             at = next((i for i, (x, y) in enumerate(zip(a.data, b.data, strict=False)) if x != y), 0)
@@ -512,7 +512,7 @@ def _copy(path: Path, like: Path) -> None:
 
 
 async def start(path: Path, game: Game, like: Path | None = None) -> ForkedServer:
-    """A referee; with the key and the organiser's token of the one in ``like``."""
+    """Return a referee; with the key and the organiser's token of the one in ``like``."""
     if like is not None:
         await asyncio.to_thread(_copy, path, like)
     config = Config(

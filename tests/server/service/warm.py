@@ -1,7 +1,7 @@
-"""Workers of a referee that stops go on to the next one: to start one takes longer than most of its answers.
+"""Workers of a referee that stops are passed to the next one: to start one takes longer than most of its answers.
 
-They are the processes that a referee starts by itself, which answer one question after another. One that was killed,
-that hangs, or that is at work when its referee stops, ends as ever, and whoever asks next starts another.
+They are the processes that a referee starts by default, which answer one question after another. One that was killed,
+that hangs, or that is at work when its referee stops, ends as ever, and the next question starts another.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def identity(game: int) -> bytes:
 
 
 def note(game: int, size: int, root: bytes) -> bytes:
-    """Returns a signed head; nobody here looks at the signature."""
+    """Return a signed head; no test looks at the signature."""
     text = Checkpoint("club.example", identity(game), size, root).text()
     return Note(text, (NoteSignature("club.example", bytes(4), bytes(64)),)).encode()
 
@@ -35,7 +35,7 @@ def row(seq: int, *, note: bytes = b"") -> Row:
 
 
 async def committed(store: Store | GroupWriter, change: Change) -> None:
-    """Raises what the store failed with."""
+    """Raise what the store failed with."""
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def settle(failure: StoreFailed | None) -> None:

@@ -136,7 +136,7 @@ class MemoryStore:
         self.observer = observer
 
     def when_taken_over(self, told: Callable[[TakenOver], None]) -> None:
-        """Nobody ever does."""
+        """No other process takes it over."""
 
     @property
     def waiting(self) -> int:
@@ -314,7 +314,7 @@ class MemoryStore:
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
         rows = self._of(game_id).rows
-        # Its own: nobody can change a row that is kept.
+        # A copy: no caller can change a row that is kept.
         return [replace(row) for seq, row in sorted(rows.items()) if seq >= first][:limit]
 
     async def last_notes(self, games: Sequence[StoredGame]) -> dict[bytes, bytes]:

@@ -39,7 +39,7 @@ _SETTINGS = {
 
 
 def _other() -> tuple[int, int] | None:
-    """Return the user and the group that run PostgreSQL; None: whoever runs the tests."""
+    """Return the user and the group that run PostgreSQL; None: the user that runs the tests."""
     if os.geteuid():
         return None
     for name in _OTHERS:
@@ -103,18 +103,18 @@ class Postgres:
         """Become the primary's standby, whatever was here before."""
         shutil.rmtree(self.folder / "data", ignore_errors=True)
         words = ("-D", "data", "-h", str(primary.folder), "-U", USER, "-R", "-c", "fast", "--no-sync")
-        # With a slot it would tell what it has, and commits would wait for a copy that is not whole yet.
+        # With a slot it would report what it has, and commits would wait for a copy that is not whole yet.
         self.run("pg_basebackup", *words, "--no-slot")
 
     def copy_log(self, to: str, name: str) -> subprocess.Popen[bytes]:
-        """Begin to copy the log into a folder in this one; the server knows whoever does so by this name."""
+        """Begin to copy the log into a folder in this one; the server knows the copier by this name."""
         (self.folder / to).mkdir()
         self.own(to)
         words = ("-D", to, "-d", f"host={self.folder} user={USER} application_name={name}", "--synchronous")
         return subprocess.Popen(_as(self._other, self._bin / "pg_receivewal", *words), cwd=self.folder)
 
     def run(self, program: str, *words: str, given: str = "") -> str:
-        """Run one of PostgreSQL's programs, as whoever runs the server; return what it prints."""
+        """Run one of PostgreSQL's programs, as the server's user; return what it prints."""
         command = _as(self._other, self._bin / program, *words)
         done = subprocess.run(command, cwd=self.folder, input=given, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -122,13 +122,13 @@ class Postgres:
         return said
 
     def own(self, name: str) -> None:
-        """Give what is in this folder to whoever runs the server."""
+        """Give the content of this folder to the user that runs the server."""
         for path in [self.folder / name, *(self.folder / name).rglob("*")]:
             if self._other is not None:
                 os.chown(path, *self._other, follow_symlinks=False)
 
     def start(self, **settings: str) -> None:
-        """Returns when it takes connections."""
+        """Return when it takes connections."""
         words = [f"-c{name}={value}" for name, value in ({**_SETTINGS, **settings}).items()]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -143,7 +143,7 @@ class Postgres:
                 psycopg.connect(self.url("postgres")).close()
             except psycopg.OperationalError:
                 assert self._process.poll() is None, (self.folder / "log").read_text()
-                sleep(0.01)  # whoever asks without a pause takes the time that the server needs
+                sleep(0.01)  # asking without a pause takes the time that the server needs
             else:
                 return
 
@@ -155,7 +155,7 @@ class Postgres:
 
     @property
     def is_running(self) -> bool:
-        """Return whether nobody stopped it, and it did not end by itself."""
+        """Return True unless it was stopped or ended on its own."""
         return self._process is not None and self._process.poll() is None
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
@@ -173,17 +173,17 @@ class Postgres:
         return f"postgresql://{USER}@/{database}?host={self.folder}"
 
     def new(self) -> str:
-        """Returns the address of a database of its own."""
+        """Return the address of a database of its own."""
         name = f"club{next(self._numbers)}"
         self.ask("postgres", f"CREATE DATABASE {name}")
         return self.url(name)
 
     def drop(self, name: str) -> None:
-        """Remove one, whoever is connected."""
+        """Remove one, even with connections."""
         self.ask("postgres", f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def emptied(self) -> str:
-        """Returns the address of a database without games, which is quicker than a new one; its tables may be there."""
+        """Return the address of a database without games, which is quicker than a new one; its tables may be there."""
         if self._shared is None:
             self._shared = self.new()
             return self._shared
@@ -246,6 +246,6 @@ def running() -> Iterator[Postgres | None]:
 
 
 def on_postgres(url: str, folder: Path, **more: Any) -> PostgresStore:
-    """A store in this database, whose files are in the folder."""
+    """Return a store in this database, whose files are in the folder."""
     words = {"marks": folder / "marks.db", "seal_key": folder / "seal.key", "verifier": "club.example+1", **more}
     return PostgresStore(url, **words)

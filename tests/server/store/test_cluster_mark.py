@@ -53,7 +53,7 @@ def mark_of(folder: Path) -> ClusterMark | None:
 
 
 async def remembered(folder: Path, before: ClusterMark | None) -> None:
-    """Returns when the node has given a sign of life since, and remembers it."""
+    """Return when the node has given a sign of life since, and remembers it."""
     await until(lambda: mark_of(folder) not in {None, before}, "a sign of life", every_s=0.02)
 
 
@@ -97,7 +97,7 @@ def by_snapshot(servers: list[Postgres], url: str) -> Callable[[], str]:
 
 
 def by_pitr(servers: list[Postgres], url: str) -> Callable[[], str]:
-    """A base backup, and the log up to a point in time that has a name."""
+    """Return a base backup, and the log up to a point in time that has a name."""
     server, other = servers
     other.follow(server)
     server.ask("postgres", "SELECT pg_create_restore_point('then')")
@@ -241,7 +241,7 @@ async def test_a_node_that_runs_writes_no_more_when_its_database_went_back(
 async def test_a_referee_signs_no_more_on_a_server_that_lacks_what_it_let_out(
     several: bool, servers: list[Postgres], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That went on after its last sign of life, which the server has: its games are in doubt for all others."""
+    """The referee continued after its last sign of life that the server has: its games are in doubt for all others."""
     monkeypatch.setattr(postgres_nodes, "BEAT_S", 3600.0)
     primary, standby = servers
     name = primary.name_in(primary.new())
@@ -283,7 +283,7 @@ async def accepted(url: str, folder: Path) -> tuple[bool, int]:
 async def test_games_are_put_in_doubt_once_each_time_that_the_database_goes_back(
     servers: list[Postgres], tmp_path: Path
 ) -> None:
-    """Whoever accepts it first; with a copy from before the last time, too."""
+    """Any of them accepts it first; with a copy from before the last time, too."""
     url, (one, other) = servers[0].new(), (tmp_path / "one", tmp_path / "other")
     one.mkdir()
     await founded(url, one)

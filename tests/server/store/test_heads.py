@@ -50,7 +50,7 @@ async def test_heads_are_numbered_in_their_order_and_stay_so(store: Store) -> No
 
 
 async def test_a_head_belongs_to_its_commit(store: Store) -> None:
-    """What fails as a whole leaves none."""
+    """A change that fails as a whole leaves no head."""
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
     with pytest.raises(StoreFailed):
         await committed(store, Change(identity(1), [row(0)], closed=b"over", root=B))
@@ -73,7 +73,7 @@ async def test_the_end_of_a_game_that_was_mended_is_logged(store: Store) -> None
 
 
 async def test_leaves_that_were_lost_are_put_back(store: Store) -> None:
-    """Of games that are gone as well; what was numbered since then comes after them."""
+    """Leaves of lost games come back as well; leaves numbered since then come after them."""
     one, other = await _played(store, 1), await _played(store, 2, ended=False)
     assert await store.number_heads(2) == 2
     lost = [Head(identity(7), 1, C), other[0]]
@@ -95,7 +95,7 @@ async def test_leaves_that_cannot_follow_are_not_put_back(store: Store) -> None:
     assert await store.log_state() is None
 
 
-# --- databases of before ---------------------------------------------------------------------------------------
+# --- databases of earlier versions -----------------------------------------------------------------------------
 
 
 async def test_the_games_of_an_earlier_version_have_their_heads(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ async def test_games_in_postgresql_of_an_earlier_version_have_their_heads(postgr
     await store.close()
 
 
-# --- who numbers them ------------------------------------------------------------------------------------------
+# --- the referee that numbers them -----------------------------------------------------------------------------
 
 
 async def test_a_store_that_was_overtaken_numbers_nothing(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ async def test_a_store_that_was_overtaken_numbers_nothing(tmp_path: Path) -> Non
 
 
 async def test_of_two_referees_on_one_database_one_writes_the_log(postgres: Postgres, tmp_path: Path) -> None:
-    """As long as it lives."""
+    """The first one writes it as long as it lives."""
     url = postgres.emptied()
     store = on_postgres(url, tmp_path)
     await _played(store, 1)

@@ -92,14 +92,14 @@ async def test_a_batch_that_cannot_be_marked_failed_and_the_next_does_not(tmp_pa
 
 
 async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> None:
-    """A commit waits for the lock in its thread; whoever reads must not, as he does so on the event loop."""
+    """A commit waits for the lock in its thread; a read must not, as it is on the event loop."""
     store = SqliteStore(tmp_path / "referee.db")
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
     with closing(sqlite3.connect(tmp_path / "marks.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
         async with waiting_for("the entry in the database"):
-            while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - of a thread nothing tells
+            while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - a thread signals nothing
                 await asyncio.sleep(0.001)
         await until(store.marks._lock.locked, "the lock of the marks to be taken")
         assert store.marks.kept(identity(1)) == Mark(1, A)

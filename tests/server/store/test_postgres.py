@@ -63,7 +63,7 @@ def without_standby(postgres: Postgres) -> Iterator[None]:
         postgres.ask("postgres", "SELECT pg_reload_conf()")
         while postgres.ask("postgres", "SHOW synchronous_standby_names") != [(value,)]:
             pass
-        # Who makes checkpoints is who tells the others, and looks at what has changed before it makes one.
+        # The process that makes checkpoints notifies the others, and looks at what has changed before it makes one.
         postgres.ask("postgres", "CHECKPOINT")
 
     set_("nobody")
@@ -74,7 +74,7 @@ def without_standby(postgres: Postgres) -> Iterator[None]:
 
 
 async def cancelled(postgres: Postgres, url: str, with_: str) -> None:
-    """Returns when the referee's commit waited for a standby and was told not to."""
+    """Cancel the referee's commit once it waits for a standby."""
     waiting = f"""SELECT {with_}(pid) FROM pg_stat_activity WHERE datname = '{postgres.name_in(url)}'
         AND wait_event = 'SyncRep' AND query LIKE '%INSERT INTO entries%'"""
     await until(lambda: postgres.ask("postgres", waiting), "a commit that waits for a standby", every_s=0.01)
@@ -108,7 +108,7 @@ async def test_a_commit_that_no_standby_has_is_not_reported_as_done(
 async def test_taken_for_done_a_cancelled_commit_would_be_let_out(
     postgres: Postgres, store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The control of the test above: the driver itself tells of nothing."""
+    """The control of the test above: the driver itself reports nothing."""
     monkeypatch.setattr(PostgresSession, "heed", lambda _: None)
     with without_standby(postgres):
         done = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
@@ -140,7 +140,7 @@ async def test_a_server_that_is_killed_and_comes_back(tmp_path: Path) -> None:
 async def test_another_writing_the_same_entry_is_waited_for_and_then_known(
     postgres: Postgres, store: PostgresStore, url: str
 ) -> None:
-    """As a commit of unknown outcome may be under way still."""
+    """A commit of unknown outcome may be under way still."""
     with psycopg.connect(url) as other:
         other.execute("INSERT INTO entries (game, seq, data, note) VALUES (1, 1, '', '')")
         done = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
@@ -159,7 +159,7 @@ async def test_of_two_the_later_one_writes(store: PostgresStore, url: str, tmp_p
     """If it takes the earlier one for dead, which here lives."""
     later = on_postgres(url, tmp_path, lease_s=0)
     await committed(later, Change(identity(1), [row(1)], root=B))
-    # Its session was ended; whether it notices that first, or who ended it, is chance.
+    # Its session was ended; chance decides whether it notices that first, or the end's author.
     with pytest.raises(StoreFailed, match=r"connection|another referee was started on this database"):
         await committed(store, Change(identity(1), [row(1)], root=A))
     for change in (
@@ -244,7 +244,7 @@ async def test_who_is_killed_or_hangs_is_taken_over_from(ending: signal.Signals,
 
 
 def _with_tables(url: str) -> str:
-    """The address, where a migration was broken off before it copied anything."""
+    """Return the address, where a migration was broken off before it copied anything."""
     with closing(PostgresSession(url, 1)) as session:
         postgres_opening.make_tables(session, url, lambda: None)
     return url
@@ -320,7 +320,7 @@ async def test_of_many_that_make_the_tables_at_once_one_does(postgres: Postgres,
 async def test_who_has_another_key_is_refused_while_somebody_else_writes(
     store: PostgresStore, url: str, tmp_path: Path
 ) -> None:
-    """Not told to wait: it could never go on with these games, and must not take over from who can."""
+    """The answer is not to wait: it could never continue these games, nor may it take over from a holder of the key."""
     with pytest.raises(StoreFailed, match=r"signed by club.example\+1, not by other"):
         on_postgres(url, tmp_path, verifier="other.example+2", lease_s=0)
     await committed(store, Change(identity(1), [row(1)], root=A))

@@ -37,7 +37,7 @@ def url(postgres: Postgres) -> str:
 
 @pytest.fixture
 async def started(url: str, tmp_path: Path) -> AsyncIterator[Started]:
-    """Starts another referee; with ``alone`` or before ``founded`` it is the only one."""
+    """Start another referee; with ``alone`` or before ``founded`` it is the only one."""
     stores: list[PostgresStore] = []
 
     async def start(name: str, *, serves: bool = False, **more: Any) -> PostgresStore:
@@ -73,7 +73,7 @@ def beats(postgres: Postgres, url: str, store: PostgresStore) -> int:
 
 
 async def beaten(postgres: Postgres, url: str, store: PostgresStore, times: int = 3) -> None:
-    """Returns when it has given so many signs of life."""
+    """Return when it has given ``times`` signs of life."""
     before = beats(postgres, url, store)
     await until(lambda: beats(postgres, url, store) >= before + times, "signs of life", every_s=0.02)
 
@@ -98,7 +98,7 @@ async def test_games_of_a_node_that_ends_while_no_other_serves_become_the_next_o
 
 
 async def test_a_pause_of_the_database_is_nobodys_death(started: Started, postgres: Postgres, url: str) -> None:
-    """Whoever comes back first has seen nobody meanwhile."""
+    """The first to come back has seen no other meanwhile."""
     await founded(started)
     first, second = await started("a", lease_s=4.0), await started("b", lease_s=4.0)
     await beaten(postgres, url, first)
@@ -124,7 +124,7 @@ async def test_who_starts_buries_nobody_whose_session_is_there(started: Started,
 
 
 async def test_who_needs_longer_to_connect_again_is_not_dead(started: Started, postgres: Postgres, url: str) -> None:
-    """Of two hosts the first may take seconds to be found gone. Who was seen since is missed at once."""
+    """The first of two hosts may take seconds to be found gone. A node that was seen since is missed at once."""
     await founded(started)
     first, second = await started("a"), await started("b")
     with second._lock:
@@ -262,7 +262,7 @@ async def test_a_drain_that_is_told_before_anybody_listens_is_heard(
 async def test_of_two_that_find_the_same_node_dead_one_shares_its_games(
     started: Started, postgres: Postgres, url: str
 ) -> None:
-    """The other, which has waited for its turn, finds nobody dead any more."""
+    """The other, which has waited for its turn, finds no dead node any more."""
     await founded(started)
     first = await started("a", serves=True)
     for number in range(4):

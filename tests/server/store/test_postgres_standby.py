@@ -28,7 +28,7 @@ NAMES = "SHOW synchronous_standby_names"
 
 
 class Pair:
-    """A primary whose commits wait for a standby; ``url`` is that of a database there, whoever is the primary."""
+    """A primary whose commits wait for a standby; ``url`` is that of a database there, on either primary."""
 
     def __init__(self, primary: Postgres, standby: Postgres) -> None:
         self.primary, self.standby = primary, standby
@@ -43,7 +43,7 @@ class Pair:
         return self.primary.ask("postgres", sql)
 
     def name_standbys(self, names: str) -> None:
-        """Returns when sessions read that; those who commit heed it when the checkpointer has read it as well."""
+        """Return when sessions read that; those who commit heed it when the checkpointer has read it as well."""
         self.ask(f"ALTER SYSTEM SET synchronous_standby_names = '{names}'")
         self.ask("SELECT pg_reload_conf()")
         while self.ask(NAMES) != [(names,)]:
@@ -70,7 +70,7 @@ def pair() -> Iterator[Pair]:
 
 @contextmanager
 def told_to_wait_for_nobody(pair: Pair) -> Iterator[None]:
-    """As Patroni does when no standby is left, unless it is strict."""
+    """Have commits wait for no standby, as Patroni does when none is left, unless it is strict."""
     pair.standby.stop()
     pair.name_standbys("")
     pair.ask("CHECKPOINT")
@@ -94,7 +94,7 @@ def told_to_wait_a_moment_ago(pair: Pair) -> Iterator[None]:
 
 @contextmanager
 def a_copier_instead(pair: Pair) -> Iterator[None]:
-    """What ``pg_basebackup`` runs beside the copy: its name fits, and commits wait for it."""
+    """Run what ``pg_basebackup`` runs beside the copy: its name fits, and commits wait for it."""
     copier = pair.primary.copy_log("copy", "copier")
     try:
         while not pair.ask("SELECT 1 FROM pg_stat_replication WHERE application_name = 'copier' AND flush_lsn > '0/0'"):
@@ -136,7 +136,7 @@ async def test_what_is_let_out_survives_the_loss_of_the_primary(
 async def test_a_referee_goes_on_when_commits_wait_for_a_standby_again(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is told meanwhile, of what others have written either."""
+    """The referee shows nothing meanwhile, not even the entries of others."""
     # A sign of life would find out before the commit that nothing waits: the commit would not be sent then.
     monkeypatch.setattr(postgres_nodes, "BEAT_S", 3600.0)
     await pair.followed()
@@ -158,7 +158,7 @@ async def test_a_referee_goes_on_when_commits_wait_for_a_standby_again(
 
 
 async def test_what_another_one_wrote_is_not_told_before_a_standby_has_it(pair: Pair, tmp_path: Path) -> None:
-    """The row is there as soon as its commit is, which may have waited for nobody."""
+    """The row is there as soon as its commit is, which may have waited for no standby."""
     await pair.followed()
     store = await asyncio.to_thread(on_postgres, pair.url, tmp_path, require_standby=True)
     await committed(store, Change(identity(1), [row(0)], opening(1), root=A))

@@ -1,4 +1,4 @@
-"""What every store promises, asked of those on databases and of one that was written from the protocols alone."""
+"""The promises of every store, tested on databases and on one that was written from the protocols alone."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def test_what_is_not_there(store: Store) -> None:
 
 
 async def test_games_by_what_they_were_opened_with(store: Store) -> None:
-    """Of an event, of a player, with ids, since a time: newest first, page by page, without those given up."""
+    """Games of an event, of a player, with ids, since a time: newest first, page by page, without those given up."""
     events = [None, 5, 5, (1 << 64) - 1, 5]
     for number, event_id in enumerate(events):
         # The clock goes back before the last one.
@@ -244,7 +244,7 @@ async def test_a_game_that_is_given_up_is_in_no_list(store: Store) -> None:
 
 
 async def test_what_is_mended_takes_the_place_of_what_was_there(store: Store) -> None:
-    """Of this game alone, in the order of its entries, whatever was missing."""
+    """Only this game is replaced, in the order of its entries, whatever was missing."""
     for number in (1, 2):
         await committed(store, Change(identity(number), [row(0, note=b"n0"), row(1), row(2)], opening(number)))
     good = [row(0, note=b"n0"), replace(row(1), data=b"good", note=b"n1"), row(2), row(3, note=b"n3")]
@@ -421,7 +421,7 @@ def test_every_method_that_asks_the_database_is_listed() -> None:
 
 @pytest.mark.parametrize("name", _ASKED)
 async def test_what_goes_wrong_is_told_as_the_stores(name: str, tmp_path: Path) -> None:
-    """Not as SQLite's: whoever asks knows of no database."""
+    """It is not SQLite's: callers know of no database."""
     path = tmp_path / "referee.db"
     store = SqliteStore(path)
     for side in (store._read_side, store._write_side):

@@ -36,7 +36,7 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 
 
 async def test_a_commit_is_whole_or_nothing(store: SqliteStore) -> None:
-    """One change of a batch cannot be: none of the batch is there, and each is told so."""
+    """One change of a batch is impossible: none of the batch is there, and each caller gets the error."""
     await committed(store, Change(identity(1), [row(0)], opening(1)))
     good = committed(store, Change(identity(2), [row(0)], opening(2)))
     bad = committed(store, Change(identity(1), [row(1), row(1)], answer=b"x", closed=b"x"))
@@ -55,7 +55,7 @@ def logs_in(folder: Path) -> list[Path]:
 
 
 async def test_a_change_whose_caller_was_cancelled_is_through_when_the_store_is_closed(tmp_path: Path) -> None:
-    """Who copies the directory then finds nothing that still changes."""
+    """A copy of the directory made then holds nothing that still changes."""
     store = SqliteStore(tmp_path / "referee.db")
     begun, may_end = threading.Event(), threading.Event()
 
@@ -149,7 +149,7 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
 
 
 async def test_games_of_an_earlier_version_are_found_by_their_event(store: SqliteStore, tmp_path: Path) -> None:
-    """What they were opened with is read from their first entries; one of them is damaged."""
+    """The event is read from the first entries of games; one of them is damaged."""
     kept = [Listing(7, 1, 2, 100), Listing((1 << 64) - 1, None, None, 90), Listing(), Listing(None, None, 3, 200)]
     for game, (event_id, round_, table, opened_ms) in enumerate(kept):
         opened = log_pb2.GameOpen(event_id=event_id, round=round_, table=table).SerializeToString()
@@ -166,7 +166,7 @@ async def test_games_of_an_earlier_version_are_found_by_their_event(store: Sqlit
 
 
 async def test_a_database_is_copied_with_its_log_before_it_is_upgraded(store: SqliteStore, tmp_path: Path) -> None:
-    """Somebody who still reads it keeps its log from being written into it; whoever says no changes nothing."""
+    """A reader keeps its log from being written into it; an operator who declines changes nothing."""
     path, copy = tmp_path / "referee.db", tmp_path / "referee.db.v5"
     await committed(store, Change(identity(0), [row(0)], opening(0)))
     await store.close()
@@ -373,7 +373,7 @@ async def test_what_waits_for_a_batch_is_not_gathering() -> None:
     first = asyncio.ensure_future(committed(writer, Change(identity(1), [row(0)])))
     await asyncio.sleep(0)
     assert (writer.waiting, writer.is_gathering) == (1, True)
-    while writer.is_gathering:  # noqa: ASYNC110 - nobody is told
+    while writer.is_gathering:  # noqa: ASYNC110 - no signal
         await asyncio.sleep(0)
     assert writer.waiting == 1, "its batch is under way"
     second = asyncio.ensure_future(committed(writer, Change(identity(2), [row(0)])))

@@ -23,7 +23,7 @@ GAMES = [("alhambra", 2), ("alhambra", 4), ("kingdomino", 2), ("kingdomino", 3),
 
 @cache
 def contested(rules_id: str, seats: int, seed: int) -> tuple[Setup, tuple[Any, ...]]:
-    """A game in which illegal moves stand, so far as its rules let them."""
+    """Return a game in which illegal moves stand, so far as its rules let them."""
     setup = replace(next(each for each in PLAIN if each.rules_id == rules_id), seats=seats)
     hits: Counter[str] = Counter()
     events: list[Any] = []
@@ -70,7 +70,7 @@ def contests(draw: st.DrawFn, seats: int, *, over: bool) -> Contest:
 
 @cache
 def at(rules_id: str, seats: int, share: int) -> tuple[Setup, tuple[Any, ...], Any]:
-    """A game up to a share of its events, of eight; and the position."""
+    """Return a game up to a share of its events, of eight; and the position."""
     setup, events = contested(rules_id, seats, 1)
     events = events[: len(events) * share // 8]
     *_, last = states(setup, events)

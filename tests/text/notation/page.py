@@ -336,7 +336,7 @@ part and its game's part. `text` is a game or a position, `position` and `boards
 
 
 def notation_page() -> str:
-    """The page."""
+    """Return the page."""
     parts = {}
     for setup in PLAIN:
         states = [setup.start()]
@@ -361,7 +361,7 @@ def notation_page() -> str:
 
 
 def _contested() -> str:
-    """A game of Kingdomino that breaks off after an accepted move and forfeits."""
+    """Return a game of Kingdomino that breaks off after an accepted move and forfeits."""
     setup = PLAIN[1]
     events = [*play(setup, seed=12).events[:9], PlaceDomino(18, (-2, 2), (-2, 3))]
     contest = Contest({0: Ending.RESIGNED}, (2, 0))

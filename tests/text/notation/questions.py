@@ -27,7 +27,7 @@ def names(layout: Layout) -> dict[str, str]:
 
 
 def around(layout: Layout) -> list[Cell]:
-    """Every cell of the layout and two beyond, sorted."""
+    """Return every cell of the layout and two beyond, sorted."""
     cells = [(0, 0), *layout.cells()]
     xs, ys = [x for x, _ in cells], [y for _, y in cells]
     return [(x, y) for x in range(min(xs) - 2, max(xs) + 3) for y in range(min(ys) - 2, max(ys) + 3)]

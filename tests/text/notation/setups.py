@@ -69,7 +69,7 @@ PLAIN = [
 
 
 def play(setup: Setup, seed: int, watch: Callable[[Any], None] | None = None) -> Played:
-    """A whole game at random, every kind of move about as often; ``watch`` as in ``check_game``."""
+    """Return a whole game at random, every kind of move about as often; ``watch`` as in ``check_game``."""
     rng = random.Random(seed)
     state: Any = setup.start()
     dealer = setup.game.dealer(setup.seats, setup.options, setup.components, Shuffler(rng))
@@ -92,7 +92,7 @@ def play(setup: Setup, seed: int, watch: Callable[[Any], None] | None = None) ->
 
 
 def text_of(setup: Setup, played: Played) -> GameText:
-    """The game that was played."""
+    """Return the game that was played."""
     return GameText(setup, tuple(played.events))
 
 

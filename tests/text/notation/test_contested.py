@@ -30,7 +30,7 @@ from tests.text.notation.contested import GAMES, at, contested, contests, states
 from tests.text.notation.game_text import CHOSEN, KINGS
 from tests.text.notation.setups import PLAIN, name_of
 
-# What was accepted
+# Accepted moves
 
 
 @in_parts(3)
@@ -152,7 +152,7 @@ def test_the_mark_of_a_board_is_needed_and_has_to_be_right(rules_id: str, rule: 
             position_text.read(fine.replace(" laid", f" laid against {rule}", 1))
 
 
-# What happened beside the moves
+# Acts beside the moves
 
 
 def test_a_seat_forfeits_as_the_rules_of_the_table_say() -> None:
@@ -277,7 +277,7 @@ def test_what_contradicts_is_told_with_what_was_expected(headers: str, message: 
 
 @pytest.mark.parametrize("ending", [*table_rules.ENDINGS, Ending.ABORTED, Ending.VOIDED])
 def test_an_end_of_which_nobody_says_whose_it_was_is_read_and_has_no_places(ending: Ending) -> None:
-    """Texts were written so before they told who forfeited."""
+    """Texts were written so before they named forfeits."""
     found = game_text.read(f'{KINGS}[Result "{ending.words}"]\n')
     assert found.result == Result(ending)
     assert game_text.read(game_text.write(found.game)).game == found.game

@@ -1,4 +1,4 @@
-"""Whole games as text: what is printed is read as the same game, and what is wrong is told with its place."""
+"""Whole games as text: printed text is read as the same game, and errors have their place."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_headers_alone_are_read_as_they_were_printed(setup: Setup) -> None:
 
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 def test_every_legal_move_of_every_position_is_read_as_it_was_printed(setup: Setup) -> None:
-    """Of a position with many moves some of each kind."""
+    """A position with many moves has some of each kind tested."""
     seen = set()
 
     def watch(state: Any) -> None:
@@ -137,7 +137,7 @@ def test_components_and_options_that_are_the_defaults_are_no_others(setup: Setup
     assert read(text.replace("[Result", f"[{default}]\n[Result")).game == game
 
 
-# What is wrong
+# Errors
 
 TILES = '[Game "alhambra"]\n[Seats "2"]\n'
 DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'

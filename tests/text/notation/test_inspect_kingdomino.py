@@ -60,7 +60,7 @@ class Slow:
         self.squares: dict[Cell, tuple[str, int]] = {}
         self.bad: list[int] = []
         self.left_out: list[int] = []
-        """Of the bad ones, those that cannot lie there; what only touches nothing that fits lies all the same."""
+        """The bad ones that cannot lie there; one that only touches nothing that fits lies all the same."""
         for i, (number, ax, ay, bx, by) in enumerate(placed):
             if not self.fits(number, (ax, ay), (bx, by)):
                 self.bad.append(i)
@@ -124,7 +124,7 @@ def around(cell: Cell) -> list[Cell]:
 
 
 def halves(number: int) -> list[tuple[str, int]]:
-    """Of the engine's table, which has tests of its own."""
+    """Return the domino's halves by the engine's table, which has tests of its own."""
     return [(TERRAINS[half.terrain], half.crowns) for half in DOMINOES[number - 1][1:]]
 
 
@@ -133,7 +133,7 @@ def in_order(areas: list[dict[str, Any]]) -> list[Any]:
 
 
 def agreed(question: dict[str, Any]) -> bool:
-    """Whether the kingdom is legal; what is answered is what the slow rules say, of illegal ones, too."""
+    """Return whether the kingdom is legal; check that the answer agrees with the slow rules, for illegal ones, too."""
     found = ask(**question)
     slow = Slow(**question["frame"], placed=question["kingdom"])
     assert found["valid"] == (not slow.bad)

@@ -32,7 +32,7 @@ GRID = [
     ["garden", "tower", "pavilion", "seraglio", "arcades", "chambers"],
     ["tower", "pavilion", "seraglio", "arcades", "chambers", "garden"],
 ]
-"""Of the default; blue 1 first."""
+"""The grid of the default; blue 1 first."""
 OWN: dict[str, Any] = {
     "grid": GRID,
     "boxes": dict(zip(TYPES, (5, 5, 6, 6, 7, 7), strict=True)),
@@ -90,7 +90,7 @@ def test_a_declared_sheet() -> None:
 
 
 def test_rows_of_the_yellow_dice() -> None:
-    """The same sheet, printed the other way round."""
+    """The sheet is printed the other way round."""
     turned = {**OWN, "grid": [list(column) for column in zip(*GRID, strict=True)], "rows_are": "yellow"}
     other = {**OWN, "grid": [list(row) for row in zip(*turned["grid"], strict=True)]}
     asymmetric = {**turned, "grid": [turned["grid"][1], turned["grid"][0], *turned["grid"][2:]]}
@@ -301,7 +301,7 @@ def test_names_are_any_strings() -> None:
     assert found["winners"] == [""]
 
 
-# What is refused
+# Refusals
 
 DICE = {"blue": [3, 5], "yellow": [1, 1]}
 ALL = {"built": [], "dice": DICE, "coins": 3}

@@ -65,7 +65,7 @@ def test_moves_of_a_position_differ_and_the_points_are_told_once(seats: int) -> 
 
 
 def worth(part: str) -> int:
-    """Of ``wheat 5x2``, ``harmony 5`` or ``nothing``."""
+    """Return the worth of ``wheat 5x2``, ``harmony 5`` or ``nothing``."""
     last = part.rsplit(maxsplit=1)[-1]
     if "x" in last:
         squares, crowns = map(int, last.split("x"))

@@ -156,7 +156,7 @@ def test_another_move_of_who_resigned_is_listed_and_the_stand_ins_counts() -> No
 
 
 def test_a_text_that_ends_where_a_stand_in_is_due_is_left_as_it_is() -> None:
-    """What comes next may be anything, such as a seat that an arbiter brings back."""
+    """Anything may come next, such as a seat that an arbiter brings back."""
     assert game_text.read(KINGS).state.pending() == adjudicated(KINGS).state.pending()
     assert isinstance(awaited := game_text.read(KINGS).state.pending()[0], Decision)
     assert awaited.seat == 1
@@ -217,7 +217,7 @@ EXTRA = (
 
 
 def spoilt(setup: Setup, seed: int) -> str:
-    """A game without the lines of who resigned, with other lines too many, missing and in other places."""
+    """Return a game without the lines of seats that resigned, and with other lines added, missing and moved."""
     rng = random.Random(seed)
     head, _, body = played(setup, seed)[1].partition("\n\n")
     head = "\n".join(line for line in head.splitlines() if not re.match(r"\[(Result|Places|Forfeits)|;", line))
@@ -268,7 +268,7 @@ def test_whatever_is_written_the_log_is_what_the_adjudication_says(setup: Setup,
         except (NotationError, LogError):
             seen["refused"] += 1
             continue
-        # What reading accepts is clean, and the same.
+        # Text that reading accepts is clean, and unchanged.
         assert adjudicated(text).is_clean, seed
         assert adjudicated(text).state.digest() == reading.state.digest()
         seen["read"] += 1

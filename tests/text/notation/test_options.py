@@ -52,7 +52,7 @@ def fields(rules_id: str) -> Mapping[str, FieldDescriptor]:
 
 
 def choices(field: FieldDescriptor) -> list[str]:
-    """The words of its enumeration; the first value, which is the default, has none there."""
+    """Return the words of its enumeration; the first value, which is the default, has none there."""
     assert field.enum_type is not None
     unspecified, *names = [value.name for value in field.enum_type.values]
     prefix = unspecified.removesuffix("UNSPECIFIED")
@@ -89,7 +89,7 @@ def test_a_choice_is_called_what_its_value_is_called(rules_id: str) -> None:
 
 @pytest.mark.parametrize("rules_id", GAMES)
 def test_a_choice_is_encoded_as_its_value(rules_id: str) -> None:
-    """Whatever the enumerations of the rules are called inside."""
+    """The rules' internal names of enumerations do not matter."""
     for name, field in fields(rules_id).items():
         if field.enum_type is None:
             continue
@@ -106,13 +106,13 @@ def test_a_choice_is_encoded_as_its_value(rules_id: str) -> None:
 def test_names_and_values_are_the_same_everywhere(setup: Setup) -> None:
     values = chosen(setup.options)
     told = ", ".join(f"{name} {written(value)}" for name, value in values.items())
-    # What a person writes: JSON, a header.
+    # Input by a person: JSON, a header.
     wire = codec(setup.rules_id)
     assert wire.decode_options(of_json(setup.rules_id, b"", json.dumps(values), None)) == setup.options
     text = write(GameText(setup, ()))
     assert {f'[{name} "{written(value)}"]' for name, value in values.items()} <= set(text.splitlines())
     assert read(text).game.setup.options == setup.options
-    # What a person reads: a file in words, an audit, a report.
+    # Output for a person: a file in words, an audit, a report.
     played = opened(setup.rules_id, options=wire.encode_options(setup.options), seats=setup.seats)
     assert f"options: {told}" in GameFile.read(BytesIO(played.file())).header()
     report = played.audit()

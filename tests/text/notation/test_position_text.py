@@ -16,7 +16,7 @@ from tests.sizes import Part, in_parts
 from tests.text.notation.setups import PLAIN, SETUPS, name_of, play
 
 _EVERY = 3
-"""Of the positions of a game."""
+"""One position of a game in this many is tested."""
 
 
 @in_parts(2)
@@ -46,7 +46,7 @@ TILES, KINGS, DICE = (f'[Game "{setup.rules_id}"]\n[Seats "{setup.seats}"]\n' fo
 
 
 def first(setup: Setup, phase: str) -> str:
-    """The first position of a game in which the phase is awaited, as the line alone."""
+    """Return the first position of a game in which the phase is awaited, as the line alone."""
     found: list[str] = []
 
     def watch(state: Any) -> None:

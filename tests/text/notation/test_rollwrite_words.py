@@ -1,4 +1,4 @@
-"""Roll & Write's events in words, and what is told of completed types and of the end."""
+"""Roll & Write's events in words, and the words for completed types and the end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ GAME = registry.get("rollwrite")
     ids=str,
 )
 def test_one_of_each(event: Event, words: str) -> None:
-    """At the start, where most of them may not happen: refused events are told, too."""
+    """The position is the start, where most of them are illegal: refused events have words, too."""
     assert describe(event, GAME.new(2)) == words
 
 

@@ -1,4 +1,4 @@
-"""Lines of a text that tell what happened beside the moves: read, printed, recorded."""
+"""Lines of a text about acts beside the moves: read, printed, recorded."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def without_time(line: object) -> object:
 
 @pytest.mark.long
 def test_contested_games_become_texts_and_logs_again() -> None:
-    """The same positions, contest and result, whatever happened beside the moves."""
+    """Positions, contest and result are the same, whatever happened beside the moves."""
     keys = [PrivateKey.generate() for _ in range(4)]
     seen: set[str] = set()
     for made in games():

@@ -33,7 +33,7 @@ def greedy(state: State, move: Any) -> tuple[int, ...]:
 
 
 def events(game: str) -> Iterator[tuple[State, Any]]:
-    """Every event of a greedy game, with the position before it; at the end the last position and None."""
+    """Yield every event of a greedy game, with the position before it; at the end the last position and None."""
     seats, options = GAMES[game]
     state = GAME.new(seats, options)
     dealer = GAME.dealer(seats, options, None, InOrder())
@@ -49,7 +49,7 @@ def events(game: str) -> Iterator[tuple[State, Any]]:
 
 
 def position(game: str, after: int = 10_000) -> State:
-    """The position after so many events, or after all."""
+    """Return the position after ``after`` events, or after all."""
     state = None
     for number, (state, _) in enumerate(events(game)):  # noqa: B007 - the last one is meant
         if number == after:

@@ -40,7 +40,7 @@ def events(seats: int) -> Iterator[tuple[State, Event]]:
 
 
 def position(seats: int, after: int) -> State:
-    """The position after so many events."""
+    """Return the position after ``after`` events."""
     for number, (state, _) in enumerate(events(seats)):
         if number == after:
             return state

@@ -12,7 +12,7 @@ from referee.games.rollwrite import Options, Sheet, State
 
 GAME = registry.get("rollwrite")
 _FIRST = ("BuildSecond", "Build", "KeepPair", "GetCoins")
-"""What is chosen, if it can be; of moves of one kind the last."""
+"""The kinds of moves preferred, in order; of moves of one kind the last."""
 
 
 class Fixed:
@@ -26,7 +26,7 @@ class Fixed:
 
 
 def events(seats: int, options: Options | None = None, sheet: Sheet | None = None) -> Iterator[tuple[State, Any]]:
-    """Every event of a game, with the position before it; the last position with none."""
+    """Yield every event of a game, with the position before it; the last position with none."""
     state: State = GAME.new(seats, options, sheet)
     dealer = GAME.dealer(seats, options, sheet, Fixed())
     while not isinstance(awaited := state.pending()[0], Over):
@@ -41,6 +41,6 @@ def events(seats: int, options: Options | None = None, sheet: Sheet | None = Non
 
 
 def position(seats: int, after: int, options: Options | None = None, sheet: Sheet | None = None) -> State:
-    """The position after so many events; -1 is the last."""
+    """Return the position after ``after`` events; -1 is the last."""
     states = [state for state, _ in events(seats, options, sheet)]
     return states[after]

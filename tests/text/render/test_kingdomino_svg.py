@@ -122,7 +122,7 @@ def test_points_by_terrain_and_in_all() -> None:
 
 
 def test_equal_kingdoms_give_equal_bytes() -> None:
-    """Whatever the order in which they were laid, and in another process with another hash seed."""
+    """The order in which they were laid does not matter, nor does another process with another hash seed."""
     other = Kingdom(5, (2, 2)).placed(DOMINO_SET.dominoes[18], (0, -1), (-1, -1))
     assert svg(SMALL, DOMINO_SET) == svg(other.placed(DOMINO_SET.dominoes[47], (1, 0), (1, 1)), DOMINO_SET)
     words = (

@@ -42,7 +42,7 @@ def test_golden(name: str) -> None:
 
 
 def read_back(drawn: str, crown: str = "♛") -> dict[Cell, tuple[str, int, frozenset[Cell]]]:
-    """Of each cell with a terrain: that, its crowns, and the cells that no line keeps it from."""
+    """Return per cell with a terrain: that, its crowns, and the cells that no line keeps it from."""
     lines = [line.ljust(5 + 9 * 9) for line in drawn.splitlines()]
     columns = [int(word) for word in lines[0].split()]
     at = {

@@ -1,4 +1,4 @@
-"""Positions as text with the names of those who play."""
+"""Positions as text with the names of the players."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_golden(name: str) -> None:
 
 
 def read_back(drawn: str) -> tuple[str, set[tuple[int, int]], dict[str, list[int]]]:
-    """The types row by row, the cells that are built, and the dice, of a sheet whose rows are blue."""
+    """Return the types row by row, the cells that are built, and the dice, of a sheet whose rows are blue."""
     above, numbers, *rows = drawn.splitlines()
     columns = [match.start() for match in re.finditer(r"\d", numbers)]
     types, built = [], set()

@@ -83,7 +83,7 @@ def test_the_picture_is_large_enough() -> None:
 
 
 def test_equal_layouts_give_equal_bytes() -> None:
-    """Whatever the order in which they were laid, and in another process with another hash seed."""
+    """The order in which they were laid does not matter, nor does another process with another hash seed."""
     board = layout("seven")
     backwards = Layout.of(TILE_SET, dict(reversed(board.cells().items())))
     assert svg(board) == svg(backwards)

@@ -74,7 +74,7 @@ def test_every_corner_has_the_arms_that_its_place_says() -> None:
 
 
 def read_back(drawn: str) -> dict[tuple[int, int], str]:
-    """The tiles of a drawing: what is in its boxes and which of their sides are thick."""
+    """Return the tiles of a drawing: what is in its boxes and which of their sides are thick."""
     lines = drawn.splitlines()
     columns = [int(word) for word in lines[0].split()]
     rows = {number: int(line[:4]) for number, line in enumerate(lines) if number and line[:4].strip()}

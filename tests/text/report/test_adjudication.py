@@ -1,4 +1,4 @@
-"""Records of games, judged: every illegal line is found, and the game goes on as the arbiter's policy says."""
+"""Records of games, judged: every illegal line is found, and the game continues by the arbiter's policy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.text.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START, jud
 
 
 def steps(found: Adjudication) -> list[tuple[Step, str]]:
-    """What was entered after ``START``."""
+    """Return the entries after ``START``."""
     return [(each.step, each.words.replace(" forest/forest", "")) for each in found.entered[NEXT - 3 :]]
 
 

@@ -91,7 +91,7 @@ def test_a_sheet_has_the_places_of_the_result(examples: int) -> None:
         elif result is not None:
             assert [player.place for player in players] == list(result.places or (0,) * setup.seats)
         else:
-            # As if it ended here: who stayed is before who did not.
+            # As if it ended here: seats that stayed are before those that did not.
             places = [player.place for player in players]
             stayed = [place for seat, place in enumerate(places) if seat not in contest.out]
             assert all(places[seat] > max(stayed) for seat in contest.out)
@@ -173,7 +173,7 @@ def test_a_contested_game_is_judged_right_and_its_log_says_the_same(examples: in
         recorder = recorded(found, KEYS[0], KEYS[2:])
         game_file = GameFile.read(BytesIO(recorder.file(CheckpointSigner("club.example", KEYS[1]))))
         assert game_file.record is not None
-        # What the headers told has now a line at the end of the text; all else is the same.
+        # The former header lines are now lines at the end of the text; all else is the same.
         again = game_text.read(game_text.write(as_text(game_file)))
         assert (again.game.setup, again.game.events, again.game.contest) == (
             setup,

@@ -25,7 +25,7 @@ VOID = {"meta", "rect", "path", "use", "circle", "ellipse", "line", "polygon", "
 
 
 class Page(HTMLParser):
-    """What a browser would see."""
+    """The page as a browser sees it."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Page(HTMLParser):
 
 
 def report(setup: Setup, name: str = "") -> Report:
-    """Of a whole game at random; seat 0 has a name."""
+    """Return the report of a random whole game; seat 0 has a name."""
     named = replace(setup, players=(name, *[""] * (setup.seats - 1)) if name else ())
     found = adjudicate(write(text_of(named, play(named, seed=5))))
     return of_adjudication(

@@ -190,7 +190,7 @@ def test_rulings_that_were_not_reached_are_named() -> None:
     assert f"Not reached, and so not ruled: line {NEXT + 1}." in as_text(of_adjudication(found, [Seat(0), Seat(1)]))
 
 
-# --- a wrong payment that nobody noticed ---------------------------------------------------------------------
+# --- an unnoticed wrong payment ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +272,7 @@ def test_the_list_goes_on_where_a_line_is_missing_or_doubled() -> None:
 
 
 def with_illegal_moves(rng: random.Random, setup: Setup, seed: int) -> str:
-    """A game in which some moves are other ones: legal at another time, or with other numbers."""
+    """Return a game in which some moves are other ones: legal at another time, or with other numbers."""
     lines = write(text_of(setup, play(setup, seed=seed))).split("\n")
     moves = [index for index, line in enumerate(lines) if re.match(r"\d: ", line)]
     for index in rng.sample(moves, min(3, len(moves))):
@@ -339,7 +339,7 @@ def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setu
 
 
 def test_the_list_has_what_does_not_fit_its_position() -> None:
-    """A line that says something else of the position than what is so is nobody's move, and ends no list."""
+    """A line that states the position wrongly is no seat's move, and ends no list."""
     text = write(text_of(PLAIN[1], play(PLAIN[1], seed=3)))
     lines = text.split("\n")
     at = next(index for index, line in enumerate(lines) if ": choose" in line)

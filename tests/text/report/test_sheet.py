@@ -26,7 +26,7 @@ SOME = [*ALHAMBRA, *KINGDOMINO[::13], *ROLLWRITE]
 
 
 def finished(setup: Setup, seed: int) -> tuple[Any, list[Any]]:
-    """A game at random: its last position, and those right after each scoring."""
+    """Return a game at random: its last position, and those right after each scoring."""
     return replay(text_of(setup, play(setup, seed)))
 
 

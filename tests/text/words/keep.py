@@ -1,6 +1,6 @@
 """Keep translations when an English text changes: ``make words``.
 
-Each translation stays, and its key is listed under ``_again``: to be read again by somebody who speaks the language.
+Each translation stays, and its key is listed under ``_again``: to be read again by a speaker of the language.
 ``translated.json`` has the English texts that the translations were made of. A phrase is its own key: one that changes
 takes its translation along if it has the same places and is like the old one.
 """
@@ -24,7 +24,7 @@ _LIKE: Final = 0.5
 
 @dataclass(slots=True)
 class Part:
-    """What a translation of a part becomes."""
+    """The result of the translation of a part."""
 
     texts: dict[str, Text]
     again: set[str] = field(default_factory=set)

@@ -17,7 +17,7 @@ FEWEST: Final = 10
 
 @dataclass(frozen=True)
 class Sentence:
-    """What finds a text in what was said."""
+    """A pattern that finds a text in the output."""
 
     literal: str
     """The longest part between its places: where this is not, the text is not, and that is found out sooner."""

@@ -124,7 +124,7 @@ def test_every_key_is_said_somewhere_and_every_key_that_is_said_is_there() -> No
 
 
 def test_every_fact_of_a_violation_has_words() -> None:
-    """What the rules of the games write into facts as text: names, and values that are words."""
+    """The rules of the games write names, and values that are words, into facts as text."""
     names, values = set(), set()
     for path in (SOURCE / "games").glob("*/*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

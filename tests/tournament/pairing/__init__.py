@@ -1,1 +1,1 @@
-"""Who plays whom."""
+"""Pairings."""

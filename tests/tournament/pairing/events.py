@@ -17,7 +17,7 @@ BYE_POINTS = 240
 
 @dataclass
 class Event:
-    """Players 1 to ``players``; more come late. Who stays away gets nothing."""
+    """Players 1 to ``players``; more come late. Absent ones get nothing."""
 
     players: int
     sizes: Sequence[int]
@@ -85,7 +85,7 @@ class Event:
 
 
 def cut(order: Sequence[int], shape: Sequence[int], byes: int) -> Pairing:
-    """The players in this order at tables of these sizes; the last have the bye."""
+    """Return the players in this order at tables of these sizes; the last have the bye."""
     tables, at = [], 0
     for size in shape:
         tables.append(tuple(order[at : at + size]))
@@ -94,7 +94,7 @@ def cut(order: Sequence[int], shape: Sequence[int], byes: int) -> Pairing:
 
 
 def shapes(players: int, sizes: Sequence[int]) -> list[tuple[int, ...]]:
-    """The sizes of the tables, in every way that has as few byes and short tables as can be."""
+    """Return the sizes of the tables, in every way that has as few byes and short tables as can be."""
     byes, shorts = fewest(players, sizes)
     ways = [()] if shorts == 0 else list(_shorts(sizes[1:], shorts))
     found = []
@@ -112,7 +112,7 @@ def _shorts(sizes: Sequence[int], count: int) -> list[tuple[int, ...]]:
 
 
 def at_random(event: Event, situation: Situation) -> Pairing:
-    """A lawful pairing, if nobody is forbidden to meet and nobody had a bye."""
+    """Return a lawful pairing, if no players are forbidden to meet and none had a bye."""
     players = len(situation.standing)
     shape = event.random.choice(shapes(players, event.sizes))
     order = event.random.sample(situation.standing, players)

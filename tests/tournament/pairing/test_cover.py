@@ -35,13 +35,13 @@ def test_a_round_without_clashes_is_found_if_there_is_one(seed: int) -> None:
 
 
 def test_there_is_none() -> None:
-    """Four who met in round 1 need four tables in the next."""
+    """Four players who met in round 1 need four tables in the next."""
     met = {two for table in ((0, 1, 2, 3), (4, 5, 6, 7)) for two in combinations(table, 2)}
     assert cover(range(8), clashes_of(8, met), [4, 4]) is None
 
 
 def test_it_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many tables, and says that it found none."""
+    """It stops after this many tables, and reports that it found none."""
     assert cover(range(8), [set()] * 8, [4, 4]) == [[0, 1, 2, 3], [4, 5, 6, 7]]
     monkeypatch.setattr(module, "TRIED", 1)
     assert cover(range(8), [set()] * 8, [4, 4]) is None

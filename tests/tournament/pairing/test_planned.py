@@ -1,4 +1,4 @@
-"""Planned rounds: nobody meets twice where it is said, and no more rounds are claimed than are found."""
+"""Planned rounds: no players meet twice where that is claimed, and no more rounds are claimed than are found."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.sizes import campaign
 
 
 def words() -> Words:
-    """A draw."""
+    """Return a draw."""
     return Deck(bytes(32)).words("event/plan")
 
 
 def repeats(players: int, sizes: tuple[int, ...], rounds: int) -> int:
-    """Of a plan that is whole in everything else."""
+    """Return the repeats of a plan that is whole in everything else."""
     numbers = range(101, 101 + players)
     plan = planned(numbers, sizes, rounds, words())
     assert len(plan.rounds) == rounds

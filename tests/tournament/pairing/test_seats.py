@@ -32,7 +32,7 @@ def test_no_order_of_a_table_is_better(size: int, times: list[list[int]], seed: 
 
 
 def test_counts_differ_by_two_at_most() -> None:
-    """24 players, new tables each round: nobody sits on one seat three times more often than on another."""
+    """24 players, new tables each round: no player sits on one seat three times more often than on another."""
     random, seated = Random(5), {player: [0] * 4 for player in range(24)}
     for number in range(12):
         everybody = random.sample(range(24), 24)

@@ -22,12 +22,12 @@ SIZES = st.lists(st.integers(2, 6), min_size=1, max_size=3, unique=True).map(tup
 
 
 def words(seed: int = 0) -> Words:
-    """A draw."""
+    """Return a draw."""
     return Deck(seed.to_bytes(32, "big")).words("event/1/tables")
 
 
 def held(situation: Situation, sizes: tuple[int, ...], paired: Paired) -> None:
-    """What holds of every round."""
+    """Check what holds of every round."""
     hard = {v.rule_id for v in violations(situation, sizes, paired.pairing)}
     assert hard <= {"EVT-P5"}
     assert vector(situation, sizes, paired.pairing) == paired.reached
@@ -114,7 +114,7 @@ def test_who_must_not_meet_stands_above_the_bye() -> None:
 
 
 def test_the_bound_is_that_of_the_byes() -> None:
-    """To part two, others have the bye than the last: the bound is of those who sit."""
+    """To part two, others have the bye than the last: the bound is of those at tables."""
     event = Event(9, (5,), seed=22, absent=0.1, withdrawn=0.05, late=0.033, forbidden=0.1)
     for _ in range(2):
         situation = event.situation()
@@ -124,7 +124,7 @@ def test_the_bound_is_that_of_the_byes() -> None:
 
 
 def test_nobody_and_too_few() -> None:
-    """Who cannot play has the bye."""
+    """A player without a table has the bye."""
     assert swiss(Situation((), {}), (4,), words()).pairing.tables == ()
     assert swiss(Situation((7, 9), {}), (4, 3), words()).pairing.byes == (7, 9)
 
@@ -136,7 +136,7 @@ def test_wrong_sizes_are_refused() -> None:
 
 
 def test_the_draw_decides_the_seats_only_where_counts_do_not() -> None:
-    """Who sat on seat 0 does not again; without a past any seat is drawn."""
+    """A player does not sit on seat 0 twice in a row; without a past any seat is drawn."""
     situation = Situation((1, 2), {})
     assert {swiss(situation, (2,), words(seed)).pairing.tables for seed in range(8)} == {((1, 2),), ((2, 1),)}
     sat = replace(situation, seated={1: (1,)})
@@ -144,7 +144,7 @@ def test_the_draw_decides_the_seats_only_where_counts_do_not() -> None:
 
 
 def groups(players: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Every way to divide the players into tables of these sizes, each once."""
+    """Yield every way to divide the players into tables of these sizes, each once."""
     if not sizes:
         yield ()
         return
@@ -158,7 +158,7 @@ def groups(players: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[t
 
 
 def the_best(situation: Situation, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """The smallest vector, seats left aside, of all pairings without those who must not meet."""
+    """Return the smallest vector, seats left aside, of all pairings without those who must not meet."""
     players = situation.standing
     found = []
     for shape in shapes(len(players), sizes):

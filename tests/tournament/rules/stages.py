@@ -1,4 +1,4 @@
-"""What the tests of the rules of events share: the register, and events that have come some way."""
+"""Helpers for the tests of the rules of events: the register, and events at some stage."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ SEED = bytes(range(32))
 
 
 def terms(**others: Any) -> Terms:
-    """The default terms, with a seed that is known."""
+    """Return the default terms, with a seed that is known."""
     return Terms(**{"commitment": commitment(SEED), **others})
 
 
 def new(**others: Any) -> State:
-    """An event before its first act."""
+    """Return an event before its first act."""
     return TOURNAMENT.new(1, None, terms(**others))
 
 
 def play(state: State, *acts: Act) -> State:
-    """The state after legal acts."""
+    """Return the state after legal acts."""
     for act in acts:
         assert state.check(act) == (), act
         state.apply(act)
@@ -64,7 +64,7 @@ def drawn(count: int, **others: Any) -> State:
 
 
 def pair(state: State, *tables: tuple[int, ...], byes: tuple[int, ...] = (), **others: Any) -> Pair:
-    """The act of a pairing, with the figures that it has."""
+    """Return the act of a pairing, with the figures that it has."""
     before, sizes, pairing = situation(state), state.terms.sizes, Pairing(tables, byes)
     stated = {"vector": tuple(vector(before, sizes, pairing)), "bound": bound(before, sizes, byes)}
     return Pair(state.next_round, tables, byes, **{"origin": Origin.SWISS, **stated, **others})
@@ -100,6 +100,6 @@ def round_one(count: int = 8, **others: Any) -> State:
 
 
 def by_hand(state: State, *tables: tuple[int, ...], byes: tuple[int, ...] = (), **others: Any) -> Pair:
-    """A pairing that no program made."""
+    """Return a pairing that no program made."""
     given = {"origin": Origin.MANUAL, "reason": "the club asked for it", "engine_vector": (0,) * 9}
     return pair(state, *tables, byes=byes, **{**given, **others})

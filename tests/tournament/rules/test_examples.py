@@ -1,5 +1,5 @@
-"""What championships of board games have in their published rules, as examples: Europe Masters of board games, HIG, the
-Catan championship, the World Boardgaming Championships.
+"""Published rules of board game championships, as examples: Europe Masters of board games, HIG, the Catan championship,
+the World Boardgaming Championships.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_catan_compares_shares_of_a_tables_points() -> None:
     [((1, 1, 3, 4), (240, 240, 120, 60)), ((1, 2, 2, 4), (300, 150, 150, 60)), ((1, 2, 2, 2), (300, 120, 120, 120))],
 )
 def test_europe_masters_shares_the_points_of_a_tie(places: tuple[int, ...], shared: tuple[int, ...]) -> None:
-    """Europe Masters: who ties shares, so each gets the mean of what the places give that the tie takes."""
+    """Europe Masters: tied players share, so each gets the mean of what the places give that the tie takes."""
     assert table_points(terms(), Result(places)) == shared
     assert sum(shared) == 60 * (5 + 3 + 2 + 1)
 
@@ -84,5 +84,5 @@ def test_europe_masters_plans_rounds_in_which_nobody_meets_twice() -> None:
 
 
 def test_wbc_seats_the_best_with_the_last() -> None:
-    """World Boardgaming Championships: sixteen go on, to tables 1 8 9 16, 2 7 10 15, 3 6 11 14, 4 5 12 13."""
+    """World Boardgaming Championships: sixteen continue, at tables 1 8 9 16, 2 7 10 15, 3 6 11 14, 4 5 12 13."""
     assert snake(range(1, 17), 4) == ((1, 8, 9, 16), (2, 7, 10, 15), (3, 6, 11, 14), (4, 5, 12, 13))

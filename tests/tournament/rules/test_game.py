@@ -36,7 +36,7 @@ def test_no_referee_opens_an_event_as_a_game() -> None:
 
 
 def acts() -> list[Act]:
-    """Acts of every kind: those that break a rule, and those that do not."""
+    """Return acts of every kind: those that break a rule, and those that do not."""
     cases = [case() for _, case in RULES.broken]
     return [act for broken in cases for act in (broken.event, broken.legal) if act is not None]
 
@@ -79,7 +79,7 @@ def test_terms_that_cannot_be_are_malformed() -> None:
 
 
 def test_every_act_changes_the_digest() -> None:
-    """Of what is legal; a copy is independent."""
+    """Only legal acts are tested; a copy is independent."""
     for case in [case for _, case in RULES.broken]:
         broken = case()
         if broken.legal is not None:
@@ -91,7 +91,7 @@ def test_every_act_changes_the_digest() -> None:
 
 
 def test_a_position_is_whole_in_the_api() -> None:
-    """Of every case there is: read back it is the same, also after the act that is legal in it."""
+    """Every case is read back as the same, also after the act that is legal in it."""
     states = [(broken.state, broken.legal) for _, case in RULES.broken for broken in [case()]]
     seen: set[str] = set()
     for state, legal in states:

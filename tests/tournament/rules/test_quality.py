@@ -32,7 +32,7 @@ TWO_TABLES = Pairing(((1, 2, 3, 4), (5, 6, 7, 8)))
 
 @st.composite
 def played(draw: st.DrawFn, most: int = 12) -> tuple[Event, Situation, Pairing]:
-    """An event after some rounds, and a pairing of the next."""
+    """Return an event after some rounds, and a pairing of the next."""
     event = Event(
         draw(st.integers(2, most)), draw(SIZES), draw(st.integers(0, 10**6)), absent=0.1, late=0.1, forbidden=0.3
     )
@@ -48,7 +48,7 @@ def played(draw: st.DrawFn, most: int = 12) -> tuple[Event, Situation, Pairing]:
 
 
 def key(situation: Situation, event: Event, pairing: Pairing) -> tuple[int, ...]:
-    """What exchanges are judged by: who must not meet comes after the second byes."""
+    """Return the key by which exchanges are judged: forbidden meetings come after the second byes."""
     worth = vector(situation, event.sizes, pairing)
     hard = sum(v.rule_id == "EVT-P5" for v in violations(situation, event.sizes, pairing))
     return (worth.second_byes, hard, *worth[1:8])

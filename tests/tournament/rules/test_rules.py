@@ -34,7 +34,7 @@ SIZES = {
 
 
 def simulated(players: int, rng_seed: int, sizes: tuple[int, ...] = (4, 3), rounds: int = 4) -> EventLog:
-    """A random event, played to its end."""
+    """Return a random event, played to its end."""
     fixed = terms(sizes=sizes, points=SIZES[sizes], rounds=rounds, late_until=rounds)
     log = EventLog.new(fixed, PrivateKey.generate())
     Simulation(log, SEED, players, OFTEN, rng_seed).run()
@@ -59,13 +59,13 @@ def is_pair(each: Happened, number: int) -> bool:
 
 
 def happened(log: EventLog) -> list[Happened]:
-    """Every entry, read again."""
+    """Return every entry, read again."""
     record = Record(log.record.open_data)
     return [record.read(data) for data in log.entries]
 
 
 def exchanges(state: State, pairing: Pairing) -> list[Vector]:
-    """The vectors of all pairings that an exchange of two players leads to, without seats."""
+    """Return the vectors of all pairings that an exchange of two players leads to, without seats."""
     before, sizes = situation(state), state.terms.sizes
     groups = (*pairing.tables, pairing.byes)
     return [
@@ -94,7 +94,7 @@ def test_no_exchange_improves_and_the_same_is_paired_again(given_round: tuple[St
 
 @derives("EVT-O2")
 def test_a_declared_order_is_that_of_the_seats() -> None:
-    """As far as it goes: some games declare only who starts."""
+    """It is compared as far as it goes: some games declare only the first seat."""
     assert all(in_seat_order(order) for order in ((), (0,), (0, 1, 2, 3)))
     assert not any(in_seat_order(order) for order in ((1,), (1, 0), (0, 2, 1)))
     declared = (

@@ -187,7 +187,7 @@ def test_who_was_not_there_has_not_played() -> None:
 
 
 def value_of_points(state: State, *who: int) -> Fraction:
-    """The mean of their points a round, by hand."""
+    """Return the mean of their points a round, by hand."""
     scores = Scores(state, state.rounds)
     each = [Fraction(scores.points[one], 60) / len(scores.played[one]) for one in who]
     return sum(each, Fraction(0)) / len(each)

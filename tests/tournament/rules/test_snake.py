@@ -6,7 +6,7 @@ from referee.tournament.rules.situation import snake
 
 
 def test_sixteen_at_four_tables() -> None:
-    """As the rule has it."""
+    """The rule has this example."""
     assert snake(range(1, 17), 4) == ((1, 8, 9, 16), (2, 7, 10, 15), (3, 6, 11, 14), (4, 5, 12, 13))
 
 

@@ -118,7 +118,7 @@ def test_what_certificates_say() -> None:
 
 
 def accepted_is_true(data: bytes) -> bool:
-    """Whether the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
+    """Return True if the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
     try:
         checked = check(data)
     except BadCertificate:
@@ -156,7 +156,7 @@ def test_every_bit_counts() -> None:
 
 
 def evidence_lists(message: Any) -> Iterator[Any]:
-    """Every list of numbers in a certificate's evidence."""
+    """Yield every list of numbers in a certificate's evidence."""
     for field, value in message.ListFields():
         if field.message_type is None and field.is_repeated:
             yield value
@@ -331,7 +331,7 @@ def check_evidence(seed: int, which: int, foot: list[int], touch: list[int], out
 
 
 def laid(claim: StepClaim) -> dict[Cell, str] | None:
-    """The layout after the step; None if nothing can be laid."""
+    """Return the layout after the step; None if nothing can be laid."""
     step, layout = claim.step, dict(claim.layout)
     if isinstance(step, Place):
         if step.at in layout or step.at == (0, 0) or max(map(abs, step.at)) > 54:

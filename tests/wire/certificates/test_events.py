@@ -1,4 +1,4 @@
-"""What events claim: of which there is something to prove, and that the engine and the certificates agree on it."""
+"""The claims of events: which events have any, and that the engine and the certificates agree on them."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_one_placement_can_bring_the_hand_out() -> None:
 
 
 def test_the_last_tiles_drawn_are_handed_out_with_the_others() -> None:
-    """To whoever alone has the most; nobody pays. A stalled game hands out nothing."""
+    """A seat that alone has the most gets them; no seat pays. A stalled game hands out nothing."""
     state = position(
         3,
         phase=Phase.REFILL,

@@ -30,9 +30,9 @@ class Case:
     status: pb.GameStatus
     token: str = field(repr=False)
     arbiter: int
-    """Which of the game's arbiters we are."""
+    """Our number among the game's arbiters."""
     now_ms: int
-    """By the referee's clock, when it answered."""
+    """The time of the answer, by the referee's clock."""
 
     @property
     def game_id(self) -> str:
@@ -45,12 +45,12 @@ class Case:
 
     @property
     def is_wanted(self) -> bool:
-        """Return whether somebody waits for an arbiter."""
+        """Return whether a player waits for an arbiter."""
         return bool(self.status.calls or self.status.open_disputes)
 
     @property
     def called_ms(self) -> float:
-        """When the oldest open call came; infinite without one."""
+        """The time of the oldest open call; infinite without one."""
         return min((call.since_ms for call in self.status.calls), default=inf)
 
     @property

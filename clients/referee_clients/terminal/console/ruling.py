@@ -1,4 +1,4 @@
-"""The screen of a ruling before it is entered: the keys that begin one, its line, and what it will do."""
+"""The screen of a ruling before it is entered: the keys that begin one, its line, and its effect."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     line: Callable[[Look], str]
     """The line of the ruling, to be changed before it is entered; empty: there is nothing to rule on."""
     label: str = ""
-    """Its short name in the footer; empty: only the help shows it."""
+    """The short name in the footer; empty: only the help shows it."""
 
 
 def _turn(look: Look) -> int:
@@ -74,7 +74,7 @@ _STILL = "It stays paused until you let it go on (g)."
 
 
 class RulingScreen(ModalScreen[str | None]):
-    """Dismissed with what was entered, in words, or None."""
+    """Dismissed with the entered ruling, in words, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f5", "pause", "Pause first"),
@@ -88,7 +88,7 @@ class RulingScreen(ModalScreen[str | None]):
     """
 
     def __init__(self, name: str, bench: Bench, look: Look, line: str) -> None:
-        """``name``: of the game. ``line``: what the ruling begins as."""
+        """``name``: the game's. ``line``: the beginning of the ruling."""
         super().__init__()
         self._game = name
         self._bench = bench

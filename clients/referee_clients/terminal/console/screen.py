@@ -151,7 +151,7 @@ class Games(Screen[None]):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         if event.option_id is not None and event.option_id in self._cases:
             if self._selected in self._cases and event.option_id != self._selected:
-                self._say(_HINT)  # what was said is about another game
+                self._say(_HINT)  # the last message is about another game
             self._select(event.option_id)
 
     def _show_title(self) -> None:

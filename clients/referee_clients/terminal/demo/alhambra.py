@@ -27,12 +27,12 @@ class Round:
 
     number: int
     counts: tuple[tuple[int, ...], ...]
-    """By seat, tiles of each type."""
+    """Each seat's tiles of each type."""
     earned: tuple[tuple[int, ...], ...]
-    """By seat, points for each type."""
+    """Each seat's points for each type."""
     walls: tuple[int, ...]
     points: tuple[int, ...]
-    """By seat, of this round, the wall among them."""
+    """Each seat's points of this round, the wall among them."""
 
 
 class Show:

@@ -61,7 +61,7 @@ async def _demo(  # noqa: PLR0917 - as they stand in the command
             await _run(console, children, [*new, *token], quiet=True)
             run = ["event", "run", str(file), "--bots", bots, "--players", str(players), "--seed", str(seed)]
             await _run(console, children, [*run, *token])
-    # The referee is gone; what follows needs files alone.
+    # The referee is gone; the rest needs files alone.
     with TemporaryDirectory(prefix="tile-referee-") as temporary:
         async with Children(Path(temporary)) as children:
             games = folder / f"{NAME}.games"

@@ -89,7 +89,7 @@ async def _watch(opened: Opened, screen: Screen) -> Record:
     async def show(message: WatchGameResponse) -> None:
         if not message.HasField("commit"):
             return
-        # An act comes first in its commit; what follows from it at once is drawn and dealt.
+        # An act comes first in its commit; its direct consequences are drawn and dealt.
         if ledger.happened and isinstance(ledger.happened[0].event, Moved):
             screen.moved(_words(ledger.record, ledger.happened[0]))
         screen.show(ledger.record)
@@ -116,7 +116,7 @@ class Files:
 
 
 def run(console: Console, game: str, bots: Sequence[str], seed: int, out: Path) -> int:
-    """Play a game and check its log. Return the exit code; what went wrong is printed."""
+    """Play a game and check its log. Return the exit code; failures are printed."""
     try:
         return asyncio.run(_demo(console, game, bots, seed, out))
     except (ChildFailed, ClientError, OSError) as error:
@@ -176,7 +176,7 @@ def _command(name: str) -> str:
 
 
 async def _audit(console: Console, children: Children, files: Files, out: Path, game: str) -> int:
-    """Run the auditor as anybody would; it needs the file and the key, and no referee."""
+    """Run the auditor as any reader would; it needs the file and the key, and no referee."""
     words = ["audit", str(files.log), "--key", str(files.verifier)]
     auditor = await children.start("auditor", words)
     code = await auditor.process.wait()

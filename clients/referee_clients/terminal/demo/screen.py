@@ -19,7 +19,7 @@ from referee.text.notation.outcomes import outcome
 
 
 class Show(Protocol):
-    """One game, told of every position in turn. Whatever it shows fits into 80 columns."""
+    """One game, called with every position in turn. Its display fits into 80 columns."""
 
     title: str
     """The game's name for people."""
@@ -31,10 +31,10 @@ class Show(Protocol):
         """Return how far the game is, in a few words."""
 
     def points(self, state: Any) -> Sequence[int]:
-        """Per seat."""
+        """Return the points per seat."""
 
     def position(self, state: Any) -> RenderableType:
-        """Return the live picture: what lies on the table and what the seats have, in 73 columns and 16 lines."""
+        """Return the live picture: the pieces on the table and those of the seats, in 73 columns and 16 lines."""
 
     def result(self, console: Console, state: Any) -> None:
         """Print how the game ended."""
@@ -54,13 +54,13 @@ _WIDTH = 77
 _ECHO = 3
 """Room on the right for the ^C of a terminal: if it wrapped, the picture would not be wiped away whole."""
 _FRAME = 4
-"""Columns on the left and right of what is shown."""
+"""Columns on the left and right of the picture."""
 _OWN_LINES = 7
 """Frame, head, empty lines, and the one on which the cursor waits."""
 
 
 class Screen:
-    """Shows a game that goes on. ``with`` it."""
+    """The display of a running game. ``with`` it."""
 
     def __init__(self, console: Console, show: Show, bots: Sequence[str]) -> None:
         self._console = console
@@ -141,7 +141,7 @@ class Screen:
 
 
 def show_result(console: Console, show: Show, bots: Sequence[str], record: Record) -> None:
-    """Show how the game ended, and who won it."""
+    """Show how the game ended, and its winner."""
     end = record.game.end
     if end is None:
         return

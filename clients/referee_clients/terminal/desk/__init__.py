@@ -1,1 +1,1 @@
-"""The scribe's desk: a game at a physical table is entered as it goes on, in a terminal, in the games' notation."""
+"""The scribe's desk: a game at a physical table is entered as it is played, in a terminal, in the games' notation."""

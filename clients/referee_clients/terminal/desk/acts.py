@@ -1,4 +1,4 @@
-"""Acts beside the moves: their lines, what each will do, the fields of its form, and which are possible now.
+"""Acts beside the moves: their lines, effects, forms, and which are possible now.
 
 Numbers are those of entries of the log. Knows no terminal and no game.
 """
@@ -53,9 +53,9 @@ class Meant:
 
 
 def read(rules_id: str, state: Any, text: str, arbiter: int = 0) -> Meant | None:
-    """Return what a line says of the table; None for a move, a draw, or what is not in the notation.
+    """Return the act of a line; None for a move, a draw, or a line that is not in the notation.
 
-    ``arbiter``: who lets a move stand, as its line does not say so.
+    ``arbiter``: the one who lets a move stand, as its line does not say so.
     """
     try:
         tree: Any = grammar_of(rules_id).parse(text, "act")
@@ -100,7 +100,7 @@ def begins_act(text: str) -> bool:
 
 
 def message(record: Record, meant: Meant, author: Author) -> Any:
-    """Return what is signed, by a scribe or a seat. Raise ``LogError`` for what its author cannot enter."""
+    """Return the act that a scribe or a seat signs. Raise ``LogError`` for an act that its author cannot enter."""
     act, seqs = meant.act, range(record.size + 1)
     _check_author(act, author)
     if act.kind is ActKind.STANDS:
@@ -123,13 +123,13 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
 
 
 def _check_author(act: TableAct, author: Author) -> None:
-    """Raise ``LogError`` if a seat would act for anybody else."""
+    """Raise ``LogError`` if a seat would act for another author."""
     if author.role is Role.SEAT and (act.kind not in OF_SEATS or act.seat != author.index):
         raise _refused(f"you act for {author} alone", f"a line that begins with {author.index}:")
 
 
 def check(record: Record, meant: Meant, author: Author) -> str:
-    """Return why the act is not possible now; empty if it is. Who has which key is not asked."""
+    """Return why the act is not possible now; empty if it is. The owners of keys are not checked."""
     act = meant.act
     try:
         _check_author(act, author)
@@ -246,14 +246,14 @@ def _after(record: Record, contest: Contest) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One of them."""
+    """One of the fields."""
 
     name: str
     """Empty: nothing is filled in."""
     form: str
     """Its part of the line, with ``{}`` for the value."""
     value: str = ""
-    """To begin with."""
+    """The value at first."""
     empty: str = ""
     """The meaning of an empty field; empty: the field has to be filled in."""
 
@@ -380,7 +380,8 @@ def of_seat(record: Record, author: Author) -> list[Offer]:
 
 
 def of_scribe(record: Record, author: Author, names: Sequence[str], arbiter: int = 0) -> list[Offer]:
-    """Return what can be entered at a desk, with seats as they can act. ``arbiter``: who rules here, of several."""
+    """Return the acts that can be entered at a desk, with seats as they can act. ``arbiter``: the one who rules
+    here."""
     offers = _Offers(record, author)
     seats = range(len(record.opened.seats))
     back = offers.latest("scribe: back to {}")
@@ -445,7 +446,7 @@ class Intended:
     """An act that was typed, or filled in, with its consequence."""
 
     line: str
-    """With all that may be left out."""
+    """The line with all that may be left out."""
     does: str
     """Its consequence."""
     why_not: str

@@ -114,7 +114,7 @@ class Start(Screen[None]):
                 except ClientError as error:
                     words = f"{guide(known.rules_id).TITLE}, game {known.game_id[:8]}: {error}"
                     games.append(GameOption(known, words, is_over=None))
-        # Who has chosen while the referee was asked keeps that choice.
+        # A choice that was made while the referee was asked stays.
         kept = options.highlighted_option if options.highlighted != chosen else None
         options.clear_options()
         if self._place.token:
@@ -122,7 +122,7 @@ class Start(Screen[None]):
         else:
             self.query_one("#said", Static).update("No game can be opened here without an organiser's token.")
         options.add_options(games)
-        # The game that goes on is what one comes back for.
+        # A running game is the usual reason to come back.
         proposed = [game.known.game_id for game in games if game.is_over is False]
         found = kept.id if kept is not None else next(iter(proposed), None)
         options.highlighted = options.get_option_index(found) if found is not None else 0
@@ -297,7 +297,7 @@ class Opening(Screen[Known | None]):
             self._opening = False
 
     def _setup(self) -> Setup | None:
-        """Return what the form says, read as the headers of a text; None if that is wrong, which is told."""
+        """Return the form's setup, read as the headers of a text; None if it is wrong, after showing why."""
         values = {_GAME: self._rules_id, _SEATS: self._value(_SEATS)}
         values |= {option.name: value for option in self._options() if (value := self._value(option.name))}
         text = "".join(f"{headers.line(name, value)}\n" for name, value in values.items())
@@ -312,7 +312,7 @@ class Opening(Screen[Known | None]):
             return None
 
     def _names(self, seats: int) -> list[str] | None:
-        """Return the names that were given; None if there are too many, which is told."""
+        """Return the names that were given; None if there are too many, after showing that."""
         names = [shown_name(name) for name in self._value(_NAMES).split(",")]
         if len(names) > seats:
             self._say(f"names: {len(names)} of them; expected {seats} at most, with commas between")
@@ -338,7 +338,7 @@ def _row(label: str, widget: Widget) -> Horizontal:
 
 
 def _field(option: RulesOption) -> Widget:
-    """Return choices where there are some; otherwise a line, empty for what is not chosen."""
+    """Return choices where there are some; otherwise a line, empty without a choice."""
     default = written(plain(option.default))
     if words := option.choices:
         choices = [(word, word) for word in words]

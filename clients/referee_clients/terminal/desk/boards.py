@@ -34,7 +34,7 @@ from referee_clients.terminal.desk.line import Desk, seat_name
 
 
 class BoardScreen(Screen[None]):
-    """One game, as it goes on."""
+    """One game, while it is played."""
 
     CSS = """
     BoardScreen #title { height: 1; }
@@ -66,7 +66,7 @@ class BoardScreen(Screen[None]):
         self.history = History()
         self._way = "connecting"
         self._said = False
-        """Something was told since the game was read."""
+        """True if a message was shown since the game was read."""
         self.hides = False
         """Hands are not shown."""
         self._marked: Collection[Cell] = ()
@@ -167,7 +167,7 @@ class BoardScreen(Screen[None]):
         first = self.first_seat(state)
         seats = [(first + i) % state.seats for i in range(state.seats)]
         draw = renderer(rules_id)
-        # What is awaited stands above, in the screen's own words.
+        # The awaited move or chance stands above, in the screen's own words.
         text = draw.position_text(
             state, seats, names=self.names, awaits=False, marked=self._marked, ascii_only=self._ascii_only
         )
@@ -324,7 +324,7 @@ class History:
             self._transcript.see(self._record.reread(data))
 
     def lines(self) -> list[str]:
-        """Return them for a screen; what was scored stands under the entry that brought it."""
+        """Return the lines for a screen; scores stand under the entry that brought them."""
         return [line for told in self.entries for line in (*numbered(told, _WIDTH), *scored(told, _WIDTH))]
 
     def taken_back(self, to_seq: int) -> list[Line]:
@@ -353,7 +353,7 @@ class History:
 
 
 def entry_line(told: Line) -> str:
-    """Return an entry with its number: what it says, and whether it stands."""
+    """Return an entry with its number: its words, and whether it stands."""
     return "\n".join(numbered(told, _WIDTH))
 
 

@@ -68,7 +68,7 @@ class Filling(ModalScreen[str | None]):
     """
 
     def __init__(self, words: str, fields: Sequence[Field], about: Callable[[str], tuple[str, bool]]) -> None:
-        """``words``: what happened. ``about``: what a line will do, or why it cannot be entered, and whether it can."""
+        """``words``: the event. ``about``: the effect of a line, or why it cannot be entered, and whether it can."""
         super().__init__()
         self._words = words
         self._fields = fields

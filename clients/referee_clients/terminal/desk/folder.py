@@ -30,7 +30,7 @@ MOST_OF_A_NAME = 20
 
 
 class FolderError(Exception):
-    """The folder cannot be used: what is wrong with it, in one line."""
+    """The folder cannot be used; the message has the fault, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,4 +195,4 @@ class Place:
     """The organiser's, which opens games; empty: none can be opened."""
     security: Security
     server: str = ""
-    """Its address in the scribe's words; empty for the desk's own."""
+    """The address in the scribe's words; empty for the desk's own."""

@@ -10,7 +10,7 @@ from referee.games import registry
 
 
 class Guide(Protocol):
-    """One game."""
+    """One game's guide."""
 
     TITLE: str
     """The game's name for people."""
@@ -24,7 +24,7 @@ class Guide(Protocol):
     """The effect of each kind of move."""
 
     def to_come(self, state: Any, typed: Sequence[str]) -> Sequence[str]:
-        """Return the words of what can be drawn or rolled after these of the same draw, each once."""
+        """Return the words that can follow these in the same draw or roll, each once."""
 
 
 def guide(rules_id: str) -> Guide:

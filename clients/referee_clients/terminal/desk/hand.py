@@ -36,7 +36,7 @@ from referee_clients.terminal.desk.acts import NO_KEY, Meant, message
 
 
 class NotEntered(Exception):
-    """The act is in no entry, and the game goes on: why, in words."""
+    """The act is in no entry, and the game continues: why, in words."""
 
 
 class Overtaken(NotEntered):
@@ -77,11 +77,11 @@ class Hand(ABC):
         self._on_way = on_way
         self._connected = False
         self.is_current = False
-        """Everything was read that there was at the beginning."""
+        """True if all entries from before the beginning were read."""
         self._ahead_ms = -math.inf
         """The referee's clock less our own, as far as it is known."""
         self.heard_s = time.monotonic()
-        """When we learnt of the newest entry, or that it is our turn."""
+        """The time when we learnt of the newest entry, or that it is our turn."""
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms: int | None = None
@@ -89,7 +89,7 @@ class Hand(ABC):
         self._sent_on = -1
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
-        """From then on the act is taken for lost, and sent again on another stream."""
+        """The time from which on the act is taken for lost, and sent again on another stream."""
         self._answer: asyncio.Future[int] | None = None
         self._connection = Connection(
             address,
@@ -164,7 +164,7 @@ class Hand(ABC):
             if self._connected:
                 await self._again()
             return await self._answer
-        except Cut:  # the stream that breaks tells so itself, and what is sent is kept
+        except Cut:  # the stream that breaks reports it, and sent acts are kept
             return await self._answer
         finally:
             self._answer = None
@@ -198,7 +198,7 @@ class Hand(ABC):
             ) from None
 
     def owed(self) -> SignedIntent | None:
-        """Return what the game awaits from the author before anybody decides anything; None: nothing.
+        """Return the act that the game awaits from the author before any decision; None: none.
 
         Raise ``Denied`` if the author cannot be ours.
         """
@@ -269,7 +269,7 @@ class Hand(ABC):
         self._ahead_ms = max(self._ahead_ms, shown_ms - 1000 * time.monotonic())
 
     def _settle(self, said: pb.PlayGameResponse) -> None:
-        """Take note of what became of our act, if the message tells."""
+        """Take note of the outcome of our act, if the message has it."""
         if self._sent is None:
             return
         signed, seq = self._sent
@@ -293,7 +293,7 @@ class Hand(ABC):
                 raise Cut(str(answer), answer.retry_s)
             if answer.reason in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
                 return
-            if self._answer is None:  # there is no caller who could be told
+            if self._answer is None:  # there is no caller to answer
                 raise denied(answer)
             self._settled(NotEntered(str(denied(answer))))
 

@@ -1,4 +1,4 @@
-"""The line that is being typed: its meaning in a position, and how it can go on. Knows no terminal and no game.
+"""The line that is being typed: its meaning in a position, and its continuations. Knows no terminal and no game.
 
 The notation's own parser reads the line, and the rules judge it in the position as it is.
 """
@@ -20,7 +20,7 @@ from referee.text.render.marks import seat_words
 from referee_clients.terminal.desk.guide import guide
 
 MOST_MOVES = 5000
-"""Legal moves that are looked at for what can follow; far more than there are at a table."""
+"""Legal moves that are looked at for continuations; far more than there are at a table."""
 
 _BEGINNING: Final = re.compile(r"[^:]*:|[a-z]+", re.ASCII)
 _SEAT: Final = re.compile(r"\s*(\d+)\s*:", re.ASCII)
@@ -34,13 +34,13 @@ class Reading:
     line: str = ""
     """The event with all that may be left out."""
     error: str = ""
-    """In one paragraph."""
+    """The error in one paragraph."""
     column: int = 0
     """The place of the error, from 1; 0: it is about the whole line."""
     cells: tuple[Cell, ...] = ()
     """The cells of the board where a rule is broken."""
     unfinished: bool = False
-    """Nothing is wrong with it but that it does not go on."""
+    """True if the line is wrong only because it ends."""
 
     def __str__(self) -> str:
         """Return what is wrong with it, and where."""
@@ -48,7 +48,7 @@ class Reading:
 
 
 class Desk:
-    """One position, and what may be entered in it."""
+    """One position, and the lines that may be entered in it."""
 
     def __init__(self, rules_id: str, state: Any, *, goes_on: bool = True) -> None:
         """``goes_on``: moves and draws are awaited here, which is not so of a game that was ended or suspended, nor
@@ -87,7 +87,7 @@ class Desk:
         return self.moves[0] if self.moves else ""
 
     def awaited(self, names: Sequence[str]) -> str:
-        """Return in words who is awaited, and for what."""
+        """Return in words the awaited author and act."""
         match self.pending:
             case Decision(seat, kinds):
                 return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
@@ -105,7 +105,7 @@ class Desk:
         return self._guide.DRAWS[kind].format(seat=seat, player=getattr(outcome, "player", 0))
 
     def _outcome(self) -> Any:
-        """Return an outcome of what is drawn now."""
+        """Return an outcome of the present draw."""
         outcome, _ = next(iter(self.state.chance_outcomes()))
         return outcome
 
@@ -203,10 +203,10 @@ class Desk:
         drawn = self._draw(self.pending.kind, ()) if isinstance(self.pending, Chance) else ""
         return f"{what}; expected {self.beginning.rstrip()} and then {drawn}"
 
-    # --- how it can go on --------------------------------------------------------------------------------------
+    # --- its continuations --------------------------------------------------------------------------------------
 
     def choices(self, text: str) -> list[str]:
-        """Return the texts, each one word longer or with its last word whole, that lines which begin so go on with."""
+        """Return the texts, each one word longer or with its last word whole, with which such lines continue."""
         typed = " ".join(text.split()) + (" " if text[-1:].isspace() and text.strip() else "")
         if isinstance(self.pending, Decision):
             return self._moves_from(typed)
@@ -215,7 +215,7 @@ class Desk:
         return []
 
     def completed(self, text: str) -> str:
-        """Return the text as far as there is one way to go on; itself if there are several."""
+        """Return the text as far as there is one continuation; itself if there are several."""
         choices = self.choices(text)
         if not choices:
             return text

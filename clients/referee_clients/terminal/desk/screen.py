@@ -24,7 +24,7 @@ from referee_clients.terminal.desk.line import Desk, Reading
 from referee_clients.terminal.desk.table import KEYS, NOTATION, Command, TableScreen
 
 _SCRIBE = Author(Role.SCRIBE, 0)
-"""Which scribe enters an act, makes no difference to whether it is possible."""
+"""The scribe of an entry makes no difference to whether it is possible."""
 
 
 class DeskScreen(TableScreen):
@@ -99,7 +99,7 @@ Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is
             self.say(f"The desk cannot continue this game: {error}")
 
     async def _keep_file(self) -> None:
-        """At the end of the game."""
+        """Keep the file at the end of the game."""
         log = self._folder.log_file(self._known.game_id)
         try:
             async with organiser(self._place.address, "", self._place.security) as there:

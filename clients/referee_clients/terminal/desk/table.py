@@ -35,7 +35,7 @@ class Line(Input):
     ]
 
     def __init__(self, completed: Callable[[str], str]) -> None:
-        """``completed``: the text as far as there is one way to go on."""
+        """``completed``: the text as far as there is one continuation."""
         super().__init__(id="line", compact=True, select_on_focus=False)
         self._completed = completed
         self._typed: list[str] = []
@@ -64,7 +64,7 @@ class Line(Input):
 
 
 def fitting(words: Sequence[str], width: int) -> str:
-    """Return as many of the words with which a line can go on as one line holds, and how many more there are."""
+    """Return as many of the words that can continue a line as one line holds, and the number of the others."""
     room = width - len("Tab:  and 5000 more")
     shown: list[str] = []
     for word in words:
@@ -90,7 +90,7 @@ _NOT_YET = "The referee has not answered yet."
 
 
 class TableScreen(BoardScreen):
-    """One game, in which somebody enters something."""
+    """One game, with a line for entries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help"),
@@ -118,7 +118,7 @@ class TableScreen(BoardScreen):
         self._asked = ""
         """The last line that was asked about, as it cannot be corrected."""
         self._asked_of = ""
-        """The same line as it was typed."""
+        """The line that was asked about, as typed."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
         self._begun = ""
@@ -163,7 +163,7 @@ class TableScreen(BoardScreen):
         return ""
 
     def over(self) -> str:
-        """Return that the game is over, and what can be done then."""
+        """Return that the game is over, and the acts that are possible then."""
         return "The game is over."
 
     # --- the game ----------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class TableScreen(BoardScreen):
         return longer if longer != text else self._completed_beside(self.desk.whole(text), text)
 
     def _completed_beside(self, begun: str, text: str) -> str:
-        """Return the line with the next word of an act beside the moves, if there is one way to go on."""
+        """Return the line with the next word of an act beside the moves, if there is one continuation."""
         if not begun.strip() or self.hand.ledger.record.game.is_over:
             return text
         found = [each.line for each in self.offers() if each.line.startswith(begun)]
@@ -230,7 +230,7 @@ class TableScreen(BoardScreen):
         self._show_meaning()
 
     def _show_meaning(self) -> None:
-        """Show what the line would enter, and how it can go on."""
+        """Show what the line would enter, and its continuations."""
         text = self.query_one(Line).value
         if self._meant == (self.desk, text):
             return
@@ -282,7 +282,7 @@ class TableScreen(BoardScreen):
         return (name, argument.strip()) if name in self._commands else None
 
     def _typed(self, text: str) -> str:
-        """Without what the line began with."""
+        """Return the line without its beginning."""
         return text.strip().removeprefix(self._begun.strip()).strip()
 
     def _submit(self, desk: Desk, text: str) -> None:
@@ -317,7 +317,7 @@ class TableScreen(BoardScreen):
         self._show_meaning()
 
     def run_entering(self, words: str, act: Awaitable[int | str]) -> None:
-        """Wait for what becomes of an act, its entry or what is to be said, without keeping anything else waiting."""
+        """Wait for the outcome of an act, its entry or a message, without keeping anything else waiting."""
         self._asked = self._asked_of = ""
         self.run_worker(self._entering(words, act), name="enter")
 
@@ -328,7 +328,7 @@ class TableScreen(BoardScreen):
         is_answered = False
 
         def tell() -> None:
-            if not is_answered:  # a timer that has run out is not stopped: what it calls waits in a queue
+            if not is_answered:  # a timer that has run out is not stopped: its call waits in a queue
                 self.say(f"Sent: {words}. {_NOT_YET}")
 
         later = self.set_timer(_SOON_S, tell)
@@ -345,12 +345,12 @@ class TableScreen(BoardScreen):
         self.say(f"Accepted as entry {done}: {words}" if isinstance(done, int) else done)
         self.desk = None
         self.show()
-        if line.value == typed:  # otherwise somebody types the next line already
+        if line.value == typed:  # otherwise the next line is typed already
             self._begin()
         self._show_meaning()
 
     async def answered(self) -> None:
-        """Return when it is told what became of every act that was entered."""
+        """Return when the outcome of every act that was entered is shown."""
         for worker in [worker for worker in self.workers if worker.node is self and worker.name == "enter"]:
             await worker.wait()
 
@@ -385,7 +385,7 @@ class TableScreen(BoardScreen):
             self.fill(offer)
 
     def fill(self, offer: Offer) -> None:
-        """Ask for what belongs to an act, and enter it."""
+        """Ask for the parts of an act, and enter it."""
         self.app.push_screen(Filling(offer.words, self.fields(offer), self._about_line), self._filled)
 
     def _about_line(self, text: str) -> tuple[str, bool]:

@@ -295,7 +295,7 @@ class EventScreen(Screen[None]):
         self._list()
 
     def action_view(self, name: str) -> None:
-        """Show another list. What was typed stays."""
+        """Show another list. The typed text stays."""
         self._view = View[name]
         self._show()
 
@@ -387,7 +387,7 @@ class EventScreen(Screen[None]):
             self._pair()
 
     def _pair(self, note: str = "") -> None:
-        """``note``: what is said above the pairing."""
+        """``note``: the words above the pairing."""
         round_ = self._event.log.state.round
         if round_ is not None and round_.is_published and round_.undecided:
             self._say(f"{note}Not paired: round {round_.number} goes on; without a result: {_few(round_.undecided)}.")

@@ -35,7 +35,7 @@ class View(Enum):
 
 
 class Line(NamedTuple):
-    """One of a list."""
+    """One line of a list."""
 
     number: int
     """The number of the entrant or the table; 0: neither."""
@@ -43,7 +43,7 @@ class Line(NamedTuple):
 
 
 def listed(view: View, state: State, names: Names, text: str) -> list[Line]:
-    """Return the list. ``text``: what is typed; entrants whom it cannot mean are left out, unless that is all."""
+    """Return the list. ``text``: the typed text; entrants whom it cannot mean are left out, unless that is all."""
     match view:
         case View.ENTRANTS:
             known = [state.entrants[number] for number in sorted(state.entrants)]
@@ -104,7 +104,7 @@ def brief_standings(state: State, names: Names) -> list[str]:
 
 
 def heading(state: State) -> Sequence[str]:
-    """Return how the event stands and what is missing, in two lines."""
+    """Return the state of the event and the missing parts, in two lines."""
     there = sum(each.plays(state.next_round) for each in state.entrants.values())
     first = f"{state.terms.name}; {counted(len(state.entrants), 'entrant')}, {there} there"
     return first, _stands(state)
@@ -183,7 +183,7 @@ class Preview(ModalScreen[bool]):
     """
 
     def __init__(self, shown: Shown, note: str = "") -> None:
-        """``note``: what is said above it."""
+        """``note``: the words above it."""
         super().__init__()
         self._shown = shown
         self._note = note

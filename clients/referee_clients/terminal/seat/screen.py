@@ -99,7 +99,7 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your
         return self.hand.is_current and self._join.seat in self.hand.ledger.record.game.awaited()
 
     def shown(self) -> None:
-        """Ring when it is our turn: who waits may look elsewhere."""
+        """Ring when it is our turn: a waiting player may look elsewhere."""
         if self.can_enter() and not self._was_on_turn:
             self.app.bell()
         self._was_on_turn = self.can_enter()

@@ -120,7 +120,7 @@ class Seat(Hand):
             raise NotEntered(f"{error.what}; expected {error.expected}") from None
         if act.kind is not ActKind.RESIGN and not act.words:
             return await self.send(intent.act(self.ledger.record.place, self._author, self.key, made))
-        # Words are sent beside the signed act, and who resigns means it wherever the game stands by then.
+        # Words are sent beside the signed act, and a resignation is meant wherever the game stands by then.
         tries = TRIES if act.kind is ActKind.RESIGN else 1
         return await self.submit(self._author, self.key, self.token, made, act.words, tries=tries)
 

@@ -87,7 +87,7 @@ def _said(report: Report) -> dict[str, object]:
 
 
 def _as_json(part: object) -> object:
-    """Return a text as its key and what is in its places; what is none, as it is."""
+    """Return a text as its key and the values of its places; any other value as it is."""
     if not isinstance(part, Said):
         return part
     return {"key": part.key, "places": {name: _as_json(each) for name, each in part.places.items()}}

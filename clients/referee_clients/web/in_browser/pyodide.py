@@ -18,7 +18,7 @@ from typing import Final
 
 VERSION: Final = "314.0.7"
 PACKAGE: Final = f"pyodide@{VERSION}"
-"""Its name at npm."""
+"""The package's name at npm."""
 PACKAGE_SHA512: Final = (
     "d18bd7c4485f11da4b7dbfd790cd8114078c44eab488c517d9bcf31fda4eb6dc8c716930abe1db139bb2b860fcd8b37bcb6abe48dbe2ffa5792"
     "44b0e943d91d4"

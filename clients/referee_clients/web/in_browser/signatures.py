@@ -16,7 +16,7 @@ failing: set[bytes] = set()
 keys: set[bytes] = set()
 """Public keys that may be declared."""
 weak: set[bytes] = set()
-"""Those that may not."""
+"""The keys that may not."""
 asked: dict[bytes, None] = {}
 """The questions, in the order in which they came up: a key alone is its 32 bytes."""
 

@@ -3,14 +3,14 @@
 A question has one of five forms; a layout is as ``inspect`` has it:
 
     {"layout":{…},"action":MOVE}                                          a step (place, remove or swap) is legal
-    {"layout":{…},"turn":{"reserve":[…],"bought":[…],"moves":[MOVE,…]}}   so may a turn end
+    {"layout":{…},"turn":{"reserve":[…],"bought":[…],"moves":[MOVE,…]}}   a turn may end like this
     {"layout":{…},"no_placement":TILE}                                    there is no cell for the tile
-    {"distance":{"start":{…},"reserve":[…],"goal":{…},"turns":N}}         so many rebuild turns, and not fewer
-    {"hand_out":{"hands":[[CARD,…],…],"slots":[SLOT,…]}}                  so the last tiles are handed out
+    {"distance":{"start":{…},"reserve":[…],"goal":{…},"turns":N}}         N rebuild turns, and not fewer
+    {"hand_out":{"hands":[[CARD,…],…],"slots":[SLOT,…]}}                  the last tiles are handed out like this
 
     MOVE: {"place":TILE,"at":[x,y]}, {"remove":[x,y]}, {"swap":TILE,"at":[x,y]};
           in a turn also {"add":TILE,"at":[x,y]}, {"reserve":TILE}, {"give":TILE}
-    SLOT: {"currency":"denar","tile":TILE,"seat":0}, the seat null for nobody; CARD: "denar-3"
+    SLOT: {"currency":"denar","tile":TILE,"seat":0}, the seat null for none; CARD: "denar-3"
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ from referee.wire.certificates.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
-
-"""Of a distance; far more than can be decided."""
 
 _CARDS: Final = {card_name(kind): (kind // VALUES, kind % VALUES + 1) for kind in range(KINDS)}
 

@@ -59,13 +59,13 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Judged(NamedTuple):
-    """A layout with what is asked of it again and again, whatever the tile. Nothing in it may be changed."""
+    """A layout with the facts that are asked of it again and again, for any tile. Nothing in it may be changed."""
 
     layout: Layout
-    """With its illegal tiles as an arbiter let them stand."""
+    """The layout, with its illegal tiles as an arbiter let them stand."""
     violations: list[dict[str, Any]]
     is_whole: bool
-    """More than its counts can be told: no tile is apart from the others."""
+    """True if more than its counts can be said: no tile is apart from the others."""
     counts: dict[str, int]
     removable: list[Cell]
     """Empty unless ``is_whole``."""
@@ -73,7 +73,7 @@ class _Judged(NamedTuple):
 
 def _layout(question: dict[str, Any]) -> dict[str, Any]:
     given = an_object(question.get("layout", {}), "layout")
-    # What else may stand in place of a name is refused anyway, and some of it can be no key.
+    # Other values in place of a name are refused anyway, and some of them cannot be keys.
     judge = _judged if set(map(type, given.values())) <= {str} else _judged.__wrapped__
     layout, violations, is_whole, counts, removable = judge(tuple(given), tuple(given.values()))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
@@ -95,7 +95,8 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)
 def _judged(cells: tuple[str, ...], names: tuple[Any, ...]) -> _Judged:
-    """Judge a layout as the question has it. Raise ``QueryError``. Kept: who asks about a layout asks of many tiles."""
+    """Judge a layout as the question has it. Raise ``QueryError``. Kept: questions about one layout are about many
+    tiles."""
     layout = Layout.of(TILE_SET, layout_numbers(dict(zip(cells, names, strict=True)), "layout"))
     counts = _counts(layout)
     broken = layout_violations(layout)

@@ -5,8 +5,8 @@ A position is read whole: every tile is in one place, every Alhambra is legal.
     action seat 1 start 0 turns 7 | scorings 0 due | piles 98 turned 5 | market tower-12 garden-9-E free pavilion-8
         | row denar-3 … | discard … | neutral … | bought | score 0 hand denar-1 … reserve won laid garden-8-NW 0,-1 | …
 
-What is nowhere is in the bag or in the deck, whose order is no part of a position. Where an
-arbiter let a tile stand, the mark has what the whole breaks now: laid garden-8-NW 0,-1 against ALH-A2.
+Pieces that are nowhere else are in the bag or in the deck, whose order is no part of a position. Where an arbiter let a
+tile stand, the mark has the rules that the whole breaks now: laid garden-8-NW 0,-1 against ALH-A2.
 
 The boards are all that is known of their game. The points before the last scoring are those of the scoring track, of
 every seat or of none. With two seats the neutral player's tiles are the last part.
@@ -105,7 +105,7 @@ def _buy(tree: Any, state: State) -> Buy:
 
 
 def _place(tree: Any, state: State) -> PlaceTile:
-    """Without a cell where there is one way to place it."""
+    """Return the placing of a tile, without a cell where there is one way to place it."""
     name, where = tree.children
     tile = tile_of(name, state)
     if where is not None:
@@ -115,7 +115,7 @@ def _place(tree: Any, state: State) -> PlaceTile:
 
 
 def _any_order(tokens: Iterable[Any]) -> tuple[int, ...]:
-    """Return the cards in the order of the game: what is taken or paid at once has none."""
+    """Return the cards in the order of the game: cards taken or paid at once have none."""
     return tuple(sorted(cards_of(tokens)))
 
 
@@ -140,7 +140,7 @@ def tile_of(token: Any, state: State) -> int:
 
 
 MOST_POINTS: Final = 0x7FFF
-"""That a text states for a seat."""
+"""The most points that a text states for a seat."""
 
 
 def write_position(state: State) -> str:
@@ -263,7 +263,7 @@ def draw(tokens: Iterable[Any], state: State) -> int:
 
 
 def _turn(token: Any, state: State) -> int:
-    """Return a card out of the deck, which has so many copies of each (ALH-F4)."""
+    """Return a card out of the deck, which has the same number of copies of each (ALH-F4)."""
     kind = CARDS[token]
     if not state.deck[kind]:
         _refuse(token, f"{token} once more", f"{copies(state.seats)} of each card")
@@ -305,7 +305,7 @@ def read_laid(laid: Any, seat: int, state: State) -> None:
 
 
 def _check_phase(tree: Any, state: State) -> None:
-    """What is awaited can happen."""
+    """Check that the awaited move or chance can happen."""
     phase = state.phase
     begun = bool(state.stack)
     fine = begun == (phase > Phase.FIRST_ROW) and (state.seats == 2 or phase is not Phase.NEUTRAL_START)

@@ -115,7 +115,7 @@ def _violation(violation: Violation, placement: int, domino: int) -> dict[str, A
 
 _FRAME: Final = frozenset(("size", "castle"))
 _REACH: Final = 99
-"""How far from the castle a cell may be named; no kingdom gets there."""
+"""The most cells from the castle at which a cell may be named; no kingdom gets there."""
 _NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
 
 

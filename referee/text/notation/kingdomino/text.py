@@ -84,7 +84,7 @@ def event(tree: Any, state: State) -> Event:
 
 
 def _place(tree: Any, state: State) -> PlaceDomino:
-    """Without cells where there is one way to place it."""
+    """Return the placing of a domino, without cells where there is one way to place it."""
     domino, left, right = tree.children
     number = _domino(domino, state)
     if left is not None:
@@ -94,7 +94,7 @@ def _place(tree: Any, state: State) -> PlaceDomino:
 
 
 def _domino(tree: Any, state: State) -> int:
-    """Return its number; what is written of its halves has to be so. Raise ``NotationError``."""
+    """Return its number; its halves have to be as written, if they are. Raise ``NotationError``."""
     number, halves = int(tree.children[0]), tree.children[1]
     if halves is not None and (domino := state.domino_set.get(number)) is not None:
         there = f"{domino.left}/{domino.right}"
@@ -125,7 +125,7 @@ def write_kingdom(kingdom: Kingdom, state: State) -> str:
 
 
 def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
-    """Yield the dominoes, each marked with what it broke when it came."""
+    """Yield the dominoes, each marked with the rules that it broke when it came."""
     before = Kingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
         domino = state.domino_set.dominoes[number - 1]
@@ -198,7 +198,7 @@ def empty_kingdom(castle: Any, state: State) -> Kingdom:
 
 
 def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingdom:
-    """Return the kingdom with the domino, which is legal there or marked with what it breaks.
+    """Return the kingdom with the domino, which is legal there or marked with the rules that it breaks.
 
     Raise ``NotationError``.
     """
@@ -215,7 +215,7 @@ def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingd
 
 
 def _count(tree: Any, state: State) -> None:
-    """KDO-3, KDO-12: whole lines, each domino once; what is nowhere is unseen."""
+    """KDO-3, KDO-12: whole lines, each domino once; dominoes that are nowhere are unseen."""
     seen = [number for number, _ in state.kings] + state.offer + state.removed
     seen += [number for discarded in state.discarded for number in discarded]
     seen += [placed[0] for kingdom in state.kingdoms for placed in kingdom.dominoes]
@@ -240,7 +240,7 @@ def _check_order(tree: Any, state: State) -> None:
 
 
 def _check_phase(tree: Any, state: State) -> None:
-    """KDO-6 to KDO-11, KDO-17: what is awaited can happen."""
+    """Check KDO-6 to KDO-11, KDO-17: the awaited move or chance can happen."""
     fixed = state.options.frame is Frame.FIXED
     castles = state.seat if state.phase is Phase.CASTLE else state.seats
     for seat, kingdom in enumerate(state.kingdoms):
@@ -294,7 +294,7 @@ def read_boards(tree: Any, state: State) -> Iterator[Said]:
 
 
 def _board(tree: Any, seat: int, each: int, state: State) -> None:
-    """KDO-2, KDO-15: every seat gets ``each`` dominoes, and what does not lie in its kingdom was discarded."""
+    """KDO-2, KDO-15: every seat gets ``each`` dominoes, and those not in its kingdom were discarded."""
     castle, *placed, discarded = tree.children
     named = () if discarded is None else discarded.children
     if len(placed) + len(named) > each:
@@ -323,7 +323,7 @@ def _take(token: Any, state: State) -> None:
 def _built(kingdom: Kingdom, placed: Sequence[Any], seat: int, state: State) -> Kingdom:
     """Return the kingdom; where a domino touches nothing that fits yet, the next ones are placed first.
 
-    What can be placed can be placed later as well, if the kingdom that comes of it is legal.
+    A domino that can be placed can be placed later as well, if the resulting kingdom is legal.
     """
     waiting = list(placed)
     while waiting:

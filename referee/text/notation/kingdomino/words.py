@@ -23,8 +23,8 @@ from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
 def describe(event: Event, state: State) -> str:
     """Return ``castle 2,2``, ``choose 48 wheat/mine:3``, ``place 48 wheat/mine:3 0,1 1,1``, ``line: 3 17 22``, ….
 
-    A domino's number comes with what is on its left and its right half; the cells after it are of the same halves.
-    ``state``: the position before the event.
+    A domino's number comes with its left and its right half; the cells after it are of the same halves. ``state``: the
+    position before the event.
     """
     match event:
         case PlaceCastle(column, row):
@@ -67,7 +67,7 @@ def scored(state: State, seat: int) -> str:
 
 
 def _domino(number: int, state: State) -> str:
-    """Of a number that the set does not have, the number alone: refused events are told, too."""
+    """Return the domino, or the number alone if the set does not have it: refused events have words, too."""
     return str(state.domino_set.get(number) or number)
 
 

@@ -61,7 +61,7 @@ def _moves(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
 
 
 def _action(move: Move, state: State) -> dict[str, Any]:
-    """Return the move, and what it costs, builds or brings."""
+    """Return the move, with its cost, building or gain."""
     after = state.copy()
     after.apply(move)
     match move:
@@ -158,14 +158,14 @@ _REAL: Final = "a player of score.counts who is not virtual"
 
 
 def _built(value: Any, players: list[str]) -> list[int]:
-    """Return each player's set of cells; empty for who has none in the question."""
+    """Return each player's set of cells; empty for a player without one in the question."""
     fields = _known(value, "score.built", players, _REAL)
     sets = {name: cells(own, f"score.built[{shown(name)}]") for name, own in fields.items()}
     return [sets.get(name, 0) for name in players]
 
 
 def _remarks(counts: Mapping[str, list[int]], built: Mapping[str, int], sheet: Sheet) -> list[str]:
-    """Where the buildings of a player cannot all be as the question has them: points come from both as they stand."""
+    """Return remarks on buildings of a player that cannot all be as the question has them: points come from both."""
     remarks = []
     for name, own in counts.items():
         here = sheet.counts(built[name]) if built.get(name) else own
@@ -184,7 +184,7 @@ def _coins(value: Any, players: list[str], sheet: Sheet) -> list[int]:
 
 
 def _awarded(value: Any, names: list[str], losers: range | tuple[()]) -> list[dict[int, int]]:
-    """Of each type, who completed it in the game, with points that the rules can give."""
+    """Return the points of each player who completed the type in the game, by type; the rules can give these points."""
     awarded: list[dict[int, int]] = [{} for _ in TYPES]
     for type_name, own in an_object(value, "score.awarded").items():
         type_ = type_of(type_name, "score.awarded")
@@ -215,9 +215,9 @@ def _possible(type_: int, left: dict[int, int], taken: int, losers: range | tupl
 
 _SHEET_FIELDS: Final = ("grid", "boxes", "coin_track", "rows_are")
 _DECLARED: Final = "declared"
-"""What a sheet goes by that comes with a question."""
+"""The name of a sheet that comes with a question."""
 _MOST_COINS: Final = 1000
-"""Of a track that is read; the sheet has its own limit."""
+"""The most coins of a track that is read; the sheet has its own limit."""
 
 
 def sheet_of(value: Any, where: str) -> Sheet:

@@ -102,13 +102,13 @@ def event(tree: Any, state: State) -> Event:
 
 
 def _check_coins(coins: Any, state: State) -> None:
-    """If they are written, as many as there are to get. Raise ``NotationError``."""
+    """Check that the coins, if written, are as many as there are to get. Raise ``NotationError``."""
     if coins is not None and state.phase is Phase.ACTION and int(coins) != (got := gain(state)):
         raise syntax_error(coins, f"{coins} coins", str(got))
 
 
 def _check_second(tree: Any, state: State) -> None:
-    """If it is written, the building of the dice that are left. Raise ``NotationError``."""
+    """Check that the building, if written, is that of the dice that are left. Raise ``NotationError``."""
     if tree is not None and state.phase is Phase.SECOND and _building(tree, state) != (due := second(state)):
         raise syntax_error(tree, "another building", f"{due[0]},{due[1]}, where the dice meet that are left")
 
@@ -130,7 +130,7 @@ def _typed(type_: Any, pair: Any, state: State) -> Roll:
 
 
 _PAIRS = {Phase.ACTION: (2,), Phase.SECOND: (2,), Phase.KEEP: (2,), Phase.START_DICE: (0,)}
-"""Of dice on the sheet of the seat on turn."""
+"""The numbers of dice on the sheet of the seat on turn, by phase."""
 _TO_ROLL = {Phase.START_DICE: (1, 2), Phase.DICE: (1, 2)}
 
 
@@ -226,7 +226,7 @@ def virtual_counts(tree: Any, state: State) -> list[int]:
 
 
 def _award(tree: Any, state: State) -> None:
-    """RNW-26 to RNW-31: its place and points follow from who completed the type before."""
+    """Read an award (RNW-26 to RNW-31): its place and points follow from the players who completed the type before."""
     name, round_, seats, virtuals = tree.children
     type_ = TYPES.index(name)
     number = below(round_, state.round + 1)
@@ -247,7 +247,7 @@ def _award(tree: Any, state: State) -> None:
 
 
 def _check_phase(tree: Any, state: State) -> None:
-    """What is awaited can happen."""
+    """Check that the awaited move or chance can happen."""
     phase, seat = state.phase, state.seat
     dice = len(state.blue[seat])
     fine = state.to_roll in _TO_ROLL.get(phase, (0,))
@@ -345,7 +345,7 @@ def _earned(tree: Any, state: State) -> None:
 
 
 def _check_awarded(tree: Any, type_: int, state: State) -> None:
-    """RNW-26, RNW-32: whoever has completed a type has got an award; if it is one player alone, the first place."""
+    """Check RNW-26, RNW-32: a player who completed a type has an award; if there is only one, the first place."""
     boxes = state.sheet.boxes[type_]
     complete = [player for player, counts in enumerate(state.all_counts()) if counts[type_] >= boxes]
     awarded = {player for award in state.awards if award.type == type_ for player in _players(award, state)}

@@ -147,18 +147,18 @@ class Scored:
 
     names: Sequence[str]
     counts: Sequence[Sequence[int]]
-    """Of each player, its buildings by type."""
+    """Each player's buildings by type."""
     coins: Sequence[int]
-    """Of each seat."""
+    """Each seat's coins."""
     awarded: Sequence[Mapping[int, int]]
-    """Of each type, who completed it in the game, and the points for it."""
+    """By type, the players who completed it in the game, and the points for it."""
     losers: Collection[int]
     """Virtual players that take places and get no points."""
     scores: Sequence[Score]
     shares: Sequence[Share]
 
     def explained(self) -> list[str]:
-        """Return a line for each type, for rows and columns, for coins, and for a bonus if anybody has one.
+        """Return a line for each type, for rows and columns, for coins, and for a bonus if any player has one.
 
         ``tower: Ani has it already: 21; Barbara 2nd: 13; Dirk and Frank share 3rd: 6 / 2 = 3 each``
         """

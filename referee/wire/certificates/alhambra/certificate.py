@@ -1,6 +1,6 @@
-"""Check certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
+"""Check certificates: the claim, whether it holds, and every broken rule. No solver, no search.
 
-What an accepted certificate proves:
+An accepted certificate proves:
 
 - of a step, and of each step of a turn: for **every** rule of building whether the layout after it obeys the rule, and
   where it does not. A rule that is not reported is obeyed: each tile has a way on foot and each empty cell a way out,
@@ -10,10 +10,10 @@ What an accepted certificate proves:
   hand-out: all of it (ALH-F9).
 - of "no placement": each empty cell beside a tile breaks ALH-A2 or ALH-A4, or the tile there shuts a cell in (ALH-A5,
   ALH-A6). Every other cell touches no tile (ALH-A3), is taken (ALH-A9) or too far away (ALH-A8).
-- of a distance: a way of so many turns. None is shorter than the number of cells that differ; that none is shorter
+- of a distance: a way of that many turns. None is shorter than the number of cells that differ; that none is shorter
   than claimed is else a solver's word, which cannot be checked here, and ``Checked.assumed`` says so.
 
-The layout that a claim starts from is taken to be legal, as the claim says: whoever has the game can see it.
+The layout that a claim starts from is taken to be legal, as the claim says: it can be seen in the game.
 """
 
 from __future__ import annotations

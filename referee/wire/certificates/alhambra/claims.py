@@ -1,6 +1,6 @@
-"""What can be asked to be proved about Alhambra's rules of building, as values.
+"""The provable claims about Alhambra's rules of building, as values.
 
-The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``referee.wire.certificates.alhambra.wire``
+The messages of ``referee/alhambra/v1/proof.proto`` are their external form; ``referee.wire.certificates.alhambra.wire``
 turns one into the other.
 """
 
@@ -118,7 +118,7 @@ class HandOutClaim:
     """The tiles left in the market go to these seats when the game ends (ALH-F9)."""
 
     hands: tuple[tuple[tuple[int, int], ...], ...]
-    """By seat: cards, each its currency (0 to 3) and value."""
+    """Each seat's cards: currency (0 to 3) and value."""
     slots: tuple[Slot, ...]
 
 

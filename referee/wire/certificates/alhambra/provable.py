@@ -17,9 +17,9 @@ from referee.wire.certificates.alhambra import certificate
 from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee.wire.certificates.alhambra.wire import message_of
 
-# What an event of a game of Alhambra claims, from the position before it.
+# The claim of an event of a game of Alhambra, from the position before it.
 #
-# Nothing is decided here: the claims are the referee's, and what they are worth is shown by what proves them.
+# Nothing is decided here: the claims are the referee's, and the proofs show their worth.
 
 _LAST_TILES = 6
 """With more tiles in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""
@@ -28,8 +28,8 @@ _LAST_TILES = 6
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
     """Claim that the move obeys the rules of building, and that the hand-out which the event leads to is right.
 
-    Of a move that other rules forbid (not the seat's tile, not the time for it) there is nothing to claim, nor of a
-    building in which something illegal stands (TBL-7): a claim says that all of it is legal.
+    There is no claim for a move that other rules forbid (not the seat's tile, not the time for it), nor for a building
+    in which something illegal stands (TBL-7): a claim says that all of it is legal.
     """
     layout = state.layouts[state.seat]
     stands = isinstance(layout, AsPlayed) and layout_violations(layout)

@@ -1,4 +1,4 @@
-"""Claims about Alhambra's rules of building <-> protobuf. What a claim says is not judged here."""
+"""Claims about Alhambra's rules of building <-> protobuf. No claim is judged here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from referee.wire.certificates.alhambra.claims import (
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """Return the claim of a message. Raise ``InputError``, one line, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``InputError``, one line, for a part that is missing or impossible."""
     kind = message.WhichOneof("claim")
     if kind is None:
         raise InputError("claim", "none is set", "one")

@@ -1,13 +1,13 @@
-"""Check certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
+"""Check certificates: the claim, whether it holds, and every broken rule. No solver, no search.
 
-What an accepted certificate proves:
+An accepted certificate proves:
 
 - of a placement: for **every** rule of placement whether it is obeyed, and where it is not. A rule that is not reported
   is obeyed.
 - of a discard: that each placement on any cells of the frame breaks a rule, or the first one that breaks none.
 - of the kingdom before it: each of its dominoes was legal when it was placed, in the order that the claim states.
 
-That the claim's dominoes and its frame are those of a game is not in it: whoever has the game sees it.
+It does not prove that the claim's dominoes and its frame are those of a game: they can be seen in the game.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ def first_placement(kingdom: Kingdom, domino: Domino) -> Placed | None:
 
 
 def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
-    """Return the halves that do not fit with what is there; in a relative frame perhaps only both together (KDO-16)."""
+    """Return the halves that do not fit with the dominoes there; in a relative frame perhaps only both together
+    (KDO-16)."""
     if frame.castle is not None:
         west, north = -frame.castle[0], -frame.castle[1]
         return tuple(

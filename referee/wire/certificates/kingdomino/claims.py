@@ -1,7 +1,7 @@
-"""What can be asked to be proved about Kingdomino's rules of placement, as values.
+"""The provable claims about Kingdomino's rules of placement, as values.
 
-The messages of ``referee/kingdomino/v1/proof.proto`` say the same to others; ``wire`` turns one into the other.
-A domino is stated with its halves, as the game's own set has it.
+The messages of ``referee/kingdomino/v1/proof.proto`` are their external form; ``wire`` turns one into the other. A
+domino is stated with its halves, as the game's own set has it.
 """
 
 from __future__ import annotations

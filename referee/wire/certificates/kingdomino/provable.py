@@ -16,16 +16,16 @@ from referee.wire.certificates.kingdomino.certificate import check_legal
 from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.wire.certificates.kingdomino.wire import message_of
 
-# What an event of a game of Kingdomino claims, from the position before it.
+# The claim of an event of a game of Kingdomino, from the position before it.
 #
-# Nothing is decided here: the claims are the referee's, and what they are worth is shown by what proves them.
+# Nothing is decided here: the claims are the referee's, and the proofs show their worth.
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
     """Claim that the domino of the king who is due may be placed so, or that it fits nowhere.
 
-    Of a move that other rules forbid (not the king's domino, not the time for it) there is nothing to claim, nor of a
-    kingdom in which something illegal stands (TBL-7): a claim says that the kingdom before it is legal.
+    There is no claim for a move that other rules forbid (not the king's domino, not the time for it), nor for a kingdom
+    in which something illegal stands (TBL-7): a claim says that the kingdom before it is legal.
     """
     if state.phase is not Phase.PLACE or not isinstance(event, PlaceDomino | DiscardDomino):
         return ()

@@ -1,4 +1,4 @@
-"""Claims about Kingdomino's rules of placement <-> protobuf. What a claim says is not judged here."""
+"""Claims about Kingdomino's rules of placement <-> protobuf. No claim is judged here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from referee.wire.certificates.kingdomino.claims import (
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """Return the claim of a message. Raise ``InputError``, one line, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``InputError``, one line, for a part that is missing or impossible."""
     claim: Claim
     match message.WhichOneof("claim"):
         case "placement":
@@ -107,7 +107,7 @@ def _kingdom_message(kingdom: Kingdom) -> pb.Kingdom:
 
 
 def domino_of(message: moves_pb.Domino) -> Domino:
-    """Return the domino of a message, with its halves; what they are is not judged."""
+    """Return the domino of a message, with its halves; their kinds are not judged."""
     return Domino(message.number, _half_of(message.left), _half_of(message.right))
 
 

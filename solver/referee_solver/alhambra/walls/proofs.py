@@ -51,8 +51,8 @@ def part(question: Question, budget: Budget, seed: int = 0) -> Part:
 def _proof(dimacs: str) -> str:
     """Return a proof that the clauses have no model, each step of which follows.
 
-    Z3 leaves out steps now and then. What does not follow without them is dropped, and the rest is kept: with it among
-    the clauses Z3 is asked again, until its proof holds to the end.
+    Z3 leaves out steps now and then. Steps that do not follow without them are dropped, and the rest is kept: with it
+    among the clauses Z3 is asked again, until its proof holds to the end.
     """
     steps: list[str] = []
     for attempt in range(_ATTEMPTS):
@@ -64,7 +64,7 @@ def _proof(dimacs: str) -> str:
 
 
 def _z3(dimacs: str, steps: list[str], seed: int) -> list[str]:
-    """Return Z3's proof, a clause a line, from the clauses and what follows from them.
+    """Return Z3's proof, a clause a line, from the clauses and their consequences.
 
     Without simplification on the way, many steps of which it leaves out; and without the deletions, which it writes
     down before the last use of a clause. They only ever make checking faster.
@@ -93,7 +93,7 @@ class Asking:
 
     def __init__(self, question: Question, seed: int) -> None:
         self.question = question
-        # Many are asked at a time; who runs this process limits its memory.
+        # Many are asked at a time; its parent limits this process's memory.
         self._sat = Sat(question.clauses, seed=seed, memory_mb=None)
 
     @property
@@ -104,7 +104,8 @@ class Asking:
     def step(self, budget: Budget, at_most: int = SLICE) -> list[Masks]:
         """Do a slice of work: return layouts, if there was a model; not all need be legal or have such a wall.
 
-        What the model lacks is added to the question. Raise ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        The cuts that the model lacks are added to the question. Raise ``OutOfBudget`` before it asks, and
+        ``SolverFailed``.
         """
         model = self._sat.step(budget, at_most)
         if model is None:

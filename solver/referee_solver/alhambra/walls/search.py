@@ -24,13 +24,13 @@ _SLICES = 25
 """Pieces of work that one shape of a closed wall is worth."""
 
 _TILE, _CLAUSE = 100, 30
-"""What a tile that is tried in winding and a clause are charged, in Z3's unit of work: they take about as long."""
+"""The charges for a tile that is tried in winding and for a clause, in Z3's unit of work: they take about as long."""
 
 _NARROW, _WIDE = 100, 1000
 """Widths of beams: of the first, and of those after it."""
 
 _WINDING = 15_000
-"""What winding may cost before anything is asked, for each tile squared: questions about more tiles take longer."""
+"""The charge for winding before anything is asked, for each tile squared: questions about more tiles take longer."""
 
 _ROWS = 70_000
 """Rows of one length that are kept to refute a wall: about a tenth of a gigabyte."""
@@ -41,7 +41,7 @@ _CELLS = 1500
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """What is known of the longest wall."""
+    """The bounds on the longest wall so far."""
 
     best: int
     """Sides of the wall of the layout."""
@@ -65,12 +65,12 @@ def longest_wall(
     seed: int = 0,
     region: int | None = None,
 ) -> Iterator[Wall]:
-    """Yield every improvement of the wall or of its bound, and at the end, with ``done``, what is known then.
+    """Yield every improvement of the wall or of its bound, and at the end, with ``done``, the last result.
 
     Any of the tiles may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the answers
-    are the same every time. ``seconds`` is a fuse. Without either the search goes on until the wall is proven.
-    Closing the iterator ends the search; a signal is heard within about half a second.
-    With a region, the answer is about layouts with all tiles within so many steps of the fountain.
+    are the same every time. ``seconds`` is a fuse. Without either the search runs until the wall is proven. Closing the
+    iterator ends the search; a signal is heard within about half a second. With a region, the answer is about layouts
+    with all tiles within ``region`` steps of the fountain.
 
     Raise ``InputError`` (a name that is no tile, or twice the same; no number of steps).
     """
@@ -85,8 +85,8 @@ def longest_wall(
 class _Search:
     """Layouts from below by winding and from models; the bound from above by questions without a model.
 
-    All layouts lie in a box with ``w + h <= n + 2``, as they have ``n + 1`` cells that hang together. What is asked is
-    whether a box holds a wall of so many sides: once at the bound, where yes ends the search and no in every box
+    All layouts lie in a box with ``w + h <= n + 2``, as they have ``n + 1`` cells that hang together. Each question is
+    whether a box holds a wall of a number of sides: once at the bound, where yes ends the search and no in every box
     lowers the bound, and once halfway up to it, where a yes comes sooner.
     """
 
@@ -101,7 +101,7 @@ class _Search:
         self.walls = self.bound = sum(mask.bit_count() for mask in masks)
         self.places: list[Box | int] = [*_likely(len(masks))] if region is None else [region]
         self.refuted = dict.fromkeys(self.places, self.bound + 1)
-        """By place: the least number of sides that no wall in it has."""
+        """The least number of sides that no wall in a place has, by place."""
         self.asking: dict[tuple[Box | int, int], Asking] = {}
 
     def run(self) -> Iterator[Wall]:
@@ -369,7 +369,7 @@ class Loop:
         lacking = [pocket.clause(self._at) for pocket in pockets(there)]
         apart = [*pieces(there, _beside)]
         if len(apart) > 1:
-            # A piece has not all the tiles with walls, as the others have outer sides, too. So it goes on somewhere.
+            # A piece has not all the tiles with walls, as the others have outer sides, too. So it continues somewhere.
             lacking += [[*(-self._at(cell) for cell in piece), *map(self._at, around(piece))] for piece in apart]
         for clause in lacking:
             self._clauses.add(*clause)

@@ -3,7 +3,7 @@
 Every tile's walls are one, two or three sides on end. So a wall that has all walls of its tiles is a row of tiles, each
 of which is entered at its first side and left at its last, clockwise. The next tile is entered at a side that faces the
 same way and lies straight on, or one turn to the left, round an inner corner. The tile in that corner may have walls
-elsewhere in the row, and is owed until it comes; what is still owed at the end takes tiles without walls.
+elsewhere in the row, and is owed until it comes; cells still owed at the end take tiles without walls.
 
 A layout is three sets of cells: with tiles of the row, owed, and empty because a wall faces them. A set is a number
 with a bit for each cell of a square.
@@ -42,16 +42,17 @@ def _rim(wide: int) -> int:
 _EDGE, _MARGIN = _rim(1), _rim(2)
 
 _SPREAD = 0.05
-"""What a step from the first tile, squared, weighs against a tile that is owed."""
+"""The weight of a step from the first tile, squared, against a tile that is owed."""
 _NOISE = 5.0, 30.0
-"""The most that chance weighs, from search to search: much, as what is best for a while is seldom best in the end."""
+"""The greatest weight of chance, from search to search: much, as a row that is best for a while is seldom best in the
+end."""
 
 _Row = tuple["_Row", int, int] | None
-"""The tiles of the row, the last one first: what was before, cell, walls."""
+"""The tiles of the row, the last one first: the row before, cell, walls."""
 
 
 class State(NamedTuple):
-    """A row, and what it asks of the cells around it."""
+    """A row, and its demands on the cells around it."""
 
     badness: float
     laid: int
@@ -109,7 +110,7 @@ class Beam:
         """Lay one tile after another in every way, whatever the width; yield how many were tried, and the rows of all
         tiles.
 
-        The last time ``full`` tells whether there were too many to go on. Otherwise there is no other row.
+        The last time ``full`` says that there were too many to continue. Otherwise there is no other row.
         """
         states = self._first()
         while states and not self.full:
@@ -194,7 +195,8 @@ class Beam:
         return not any(left)
 
     def _settled(self, state: State) -> State | None:
-        """Return the state with what the tiles shut in owed; None if that has to be empty, or is too much."""
+        """Return the state with the cells that the tiles shut in owed; None if they have to be empty, or are too
+        many."""
         taken = state.laid | state.owed
         if not any(at and _blocks(taken, at) > 1 for at in (state.here, state.corner)):
             return state
@@ -280,7 +282,7 @@ def _outside(taken: int) -> int:
     return found
 
 
-# Is there a wall that lacks so many of the tiles' walls? Every row is laid that could be one. No solver, no chance.
+# Is there a wall that lacks ``lacking`` of the tiles' walls? Every row is laid that could be one. No solver, no chance.
 #
 # A wall that lacks a few of the tiles' walls is a row that wastes nothing of what is left of them. Of a tile it may
 # lack
@@ -291,23 +293,23 @@ def _outside(taken: int) -> int:
 #   empty cell belongs to the same stretch of the outline as the tile's next one.
 #
 # One reaches both tiles of a wall that is lacking from the fountain, on ways that together go round one end of this
-# wall. What lies there is enclosed, so not each end of the wall has an empty cell (ALH-A5, ALH-A6). So no tile lacks
+# wall. The cells between are enclosed, so not each end of the wall has an empty cell (ALH-A5, ALH-A6). So no tile lacks
 # the middle one of three alone. Nor does a tile have walls on two sides that lie across and on no other.
 #
-# What the walls that are lacking do to the layout is said only in part, so a row that is found need not be a wall. If
+# The effect of the lacking walls on the layout is stated only in part, so a row that is found need not be a wall. If
 # no row is found, there is no wall. Ways to lack walls that leave the same to the row are held against the same rows.
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """Which walls are lacking."""
+    """The lacking walls."""
 
     left: tuple[int, ...]
-    """What each tile that the row winds round still has of its walls."""
+    """The walls left to each tile that the row winds round."""
     gone: tuple[int, ...]
     """Walls of the tiles that lack all of theirs."""
     cut: tuple[tuple[int, int], ...]
-    """Tiles of the row that lack some, which face other tiles: their walls, and what they still have of them."""
+    """Tiles of the row that lack some, which face other tiles: their walls, and those left."""
 
 
 _Side = tuple[int, int]
@@ -327,7 +329,7 @@ class Losing:
         self._plain = 1 + sum(not mask for mask in masks)
 
     def run(self) -> Iterator[tuple[int, Masks]]:
-        """Yield how many tiles were tried since, and now and then a layout, which need be neither legal nor so long."""
+        """Yield how many tiles were tried since, and now and then a layout, which need be neither legal nor as long."""
         for (left, plain), alike in self._rows():
             beam = Beam([*left, *[0] * plain], Random(0), self._width, whole=True)  # noqa: S311
             possible = False
@@ -342,7 +344,8 @@ class Losing:
         self.refuted = True
 
     def _rows(self) -> list[tuple[tuple[tuple[int, ...], int], list[Loss]]]:
-        """Return tiles with walls that rows are made of, tiles without, and what is lacking then; whole tiles first."""
+        """Return tiles with walls that rows are made of, tiles without, and the walls lacking then; whole tiles
+        first."""
         alike: dict[tuple[tuple[int, ...], int], list[Loss]] = {}
         for loss in losses(self._masks, self._lacking):
             alike.setdefault((loss.left, self._plain - 1 + len(loss.gone)), []).append(loss)
@@ -460,7 +463,7 @@ def _sides(mask: int) -> list[int]:
 
 
 def losses(masks: Sequence[int], lacking: int) -> Iterator[Loss]:
-    """Yield every way in which the tiles can lack so many walls; tiles with the same walls are the same."""
+    """Yield every way in which the tiles can lack ``lacking`` walls; tiles with the same walls are the same."""
     kinds = sorted((mask, count) for mask, count in Counter(masks).items() if mask)
     for chosen in _chosen(kinds, lacking):
         lost = Counter(side for mask, kept in chosen for side in range(4) if (mask & ~kept) >> side & 1)
@@ -472,7 +475,7 @@ def losses(masks: Sequence[int], lacking: int) -> Iterator[Loss]:
 
 
 def _chosen(kinds: Sequence[tuple[int, int]], lacking: int) -> Iterator[tuple[tuple[int, int], ...]]:
-    """Yield for each tile its walls and what it keeps of them, so that ``lacking`` are lacking in all."""
+    """Yield for each tile its walls and those it keeps, so that ``lacking`` are lacking in all."""
     if not kinds:
         if not lacking:
             yield ()
