@@ -1,4 +1,4 @@
-"""The connection
+"""The connection of a scribe, and of a seat, to the referee, for the desk.
 
 ``Scribe`` enters for all seats; a seat's own is in ``referee_clients.terminal.seat``. Knows no terminal. The rules
 judge here first, by the same code as at the referee; what they forbid is never sent.
