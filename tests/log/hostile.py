@@ -3,8 +3,8 @@
 ``python -m tests.log.hostile`` reads lines such as ``["FILE", SECONDS]``. It has imported what an audit needs, and
 audits every file in a process that it forks: to import it again would take longer than most of the audits.
 
-Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and its maker
-has the keys of its game, so nothing stops the reader early.
+Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and its
+maker has the keys of its game, so nothing stops the reader early.
 """
 
 from __future__ import annotations
