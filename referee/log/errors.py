@@ -15,7 +15,7 @@ from referee.wire.strict import MalformedError
 
 
 class Code(StrEnum):
-    """What kind of failure; stable, for programs."""
+    """The kind of a failure; stable, for programs."""
 
     LIMIT = "LIMIT"
     """Larger or longer than the format allows."""
@@ -110,7 +110,7 @@ class LogError(Exception):
 
     @property
     def phrase(self) -> Phrase | None:
-        """What is wrong and what was expected, where that can be said in other languages."""
+        """The fault and the expectation, where they can be said in other languages."""
         what, expected = self.said
         if not isinstance(what, Phrase):
             return None

@@ -36,7 +36,7 @@ class Author:
 
     @property
     def phrase(self) -> Phrase:
-        """The same, for a place of another phrase."""
+        """The author, for a place of another phrase."""
         return Phrase(f"{self.role} {{n}}", {"n": self.index})
 
 
@@ -105,7 +105,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The referee lost entries that it had signed, or may have lost some, and goes on without them."""
+    """The referee lost entries that it had signed, or may have lost some, and continues without them."""
 
     lost_size: int
     """Entries that the newest signed head covers; 0 if the referee does not know that head."""
@@ -180,7 +180,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What was drawn or rolled at a physical table, as its scribe declares it."""
+    """A draw or a roll at a physical table, as its scribe declares it."""
 
     author: Author
     outcome: Any
@@ -226,7 +226,7 @@ class Protested:
     rule_id: str
     seat: int = UNNAMED
     remark: bytes = b""
-    """What it commits to, of words that go with it."""
+    """The commitment to the words that go with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +239,7 @@ class Appealed:
     rule_id: str
     seat: int = UNNAMED
     remark: bytes = b""
-    """What it commits to, of words that go with it."""
+    """The commitment to the words that go with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,14 +286,14 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The game goes on."""
+    """The game continues."""
 
     name: ClassVar[str] = "resume"
 
 
 @dataclass(frozen=True, slots=True)
 class Adjourn:
-    """The game goes on another day."""
+    """The game continues another day."""
 
     name: ClassVar[str] = "adjourn"
 
@@ -380,7 +380,7 @@ Ruling = (
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """What an arbiter rules."""
+    """A ruling of an arbiter."""
 
     name: ClassVar[str] = "rule"
     author: Author
@@ -389,16 +389,16 @@ class Ruled:
     decides: int | None
     """The entry of the protest or appeal that it decides."""
     remark: bytes
-    """What it commits to, of words that go with it."""
+    """The commitment to the words that go with it."""
     message: log_pb2.Rule = field(compare=False, repr=False)
     """The message, as it was signed."""
 
 
 SeatAct = Resigned | TakeBackProposed | Consented | Protested | Appealed
 TableAct = SeatAct | Corrected | Ruled | KeyChanged
-"""What is done at the table beside moves; each has the ``name`` of its field in ``Intent``."""
+"""The acts at the table beside moves; each has the ``name`` of its field in ``Intent``."""
 Act = Joined | Revealed | Moved | Declared | TableAct
-"""What somebody signs."""
+"""Everything that an author signs."""
 RefereeEvent = (
     Opened | Dealt | Passed | StoodIn | TimedOut | WasAbsent | Interrupted | Recovered | Ended | Disclosed | Refused
 )

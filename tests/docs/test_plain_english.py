@@ -297,3 +297,34 @@ def test_messages_read_without_decoding(folder: str) -> None:
         for match in re.finditer(pattern, text)
     ]
     assert found == []
+
+
+# --- docstrings ------------------------------------------------------------------------------------------------------
+
+HANGING = r"^(?:Of|As|What|Whether|Who|Whose|Whatever|The same|Likewise)\b"
+"""The first words of a docstring that hangs on the name above it."""
+
+
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings of a module with their lines, those of attributes too."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text.strip()
+
+
+@pytest.mark.parametrize("folder", ["referee", "clients/referee_clients", "solver/referee_solver"])
+def test_docstrings_stand_alone(folder: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text[:60]!r}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not path.stem.endswith(("_pb2", "_pb2_grpc")) and "v1" not in path.parts
+        for line, text in docstrings(path.read_text(encoding="utf-8"))
+        if re.search(HANGING, text)
+    ]
+    assert found == []
+
+
+def test_a_docstring_that_hangs_is_found() -> None:
+    source = 'class A:\n    """A thing."""\n\n    b: int\n    """Of a game: its number."""\n'
+    assert [text for _, text in docstrings(source) if re.search(HANGING, text)] == ["Of a game: its number."]
