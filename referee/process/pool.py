@@ -53,14 +53,19 @@ class WorkerFault(Exception):
 class Workers:
     """A pool of one worker for each question asked at one time; idle workers wait for the next question."""
 
-    def __init__(self, module: str, *, memory_mib: int = MEMORY_MIB, at_home: bool = False) -> None:
+    def __init__(
+        self, module: str, *, memory_mib: int = MEMORY_MIB, at_home: bool = False, refuses: bool = True
+    ) -> None:
         """``memory_mib``: of address space, for each; 0 for no limit. ``module``: whose ``answers`` they give.
 
         ``at_home``: with the environment, the folder and the standard error of this process, for the work of the person
         who started it. Otherwise they have nothing of it.
+
+        ``refuses``: True if its module raises ``BadQuestion``; from any other worker a refusal is garbled.
         """
         self._memory_mib = memory_mib
         self._at_home = at_home
+        self._refuses = refuses
         self._module = module
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
@@ -101,7 +106,7 @@ class Workers:
                     continue
                 why = None
                 if reply[0] is Reply.REFUSED:
-                    raise BadQuestion.unpacked(reply[1])
+                    raise _refusal(reply[1]) if self._refuses else _garbled()
                 return
         except (WorkerFailed, WorkerFault) as error:
             why = error.why if error.why != "late" else None
@@ -238,6 +243,14 @@ class _Worker:
             code = await asyncio.shield(self.ended)
             raise WorkerFailed("died", f"the worker {ending(code)}", "ask again") from None
         return frame[0], frame[1:]
+
+
+def _refusal(data: bytes) -> BadQuestion | WorkerFailed:
+    """Return the refusal in a reply; a worker that runs foreign code may have written anything there."""
+    try:
+        return BadQuestion.unpacked(data)
+    except (ValueError, TypeError, RecursionError):
+        return _garbled()
 
 
 def _garbled() -> WorkerFailed:

@@ -76,7 +76,7 @@ class _Children:
         self._loop = asyncio.new_event_loop()
         self._gate = threading.Lock()
         self._is_stopped = False
-        self._workers = Workers(_MODULE, memory_mib=memory_mib, at_home=at_home)
+        self._workers = Workers(_MODULE, memory_mib=memory_mib, at_home=at_home, refuses=False)
         self._thread = threading.Thread(target=self._loop.run_forever, name="bulk", daemon=True)
         self._thread.start()
 

@@ -14,7 +14,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from referee.process.frames import Reply, framed
+from referee.process.frames import BadQuestion, Reply, framed
 
 
 class Refused(Exception):
@@ -88,12 +88,17 @@ def home(argument: str) -> str:
 
 
 def forge(argument: str) -> str:
-    """Write to every pipe an answer that is a pickle, which makes a file when it is read as one."""
-    answer = pickle.dumps(_Makes(argument))
+    """Write a forged answer to every pipe; a pickle in it makes a file when it is read as one."""
+    kind, _, path = argument.partition(":")
+    answer = {
+        "pickle": bytes([Reply.MESSAGE]) + pickle.dumps(_Makes(path)),
+        "refusal": bytes([Reply.REFUSED]) + BadQuestion("no").packed(),
+        "no-refusal": bytes([Reply.REFUSED]) + pickle.dumps(_Makes(path)),
+    }[kind]
     for number in (int(each.name) for each in Path("/proc/self/fd").iterdir()):
         with suppress(OSError):
             if number > 2 and stat.S_ISFIFO(os.fstat(number).st_mode):
-                os.write(number, framed(bytes([Reply.MESSAGE]) + answer))
+                os.write(number, framed(answer))
     return "forged"
 
 

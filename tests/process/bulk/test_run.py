@@ -57,9 +57,10 @@ def test_a_poisoned_task_costs_itself(here: Place, task: str, why: str, words: s
     assert {each.task: each.result for each in found.values()} == {name: name[5:] for name in NEIGHBOURS}
 
 
-def test_what_a_task_writes_to_the_pipe_of_its_process_is_read_as_data(here: Place, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["pickle", "refusal", "no-refusal"])
+def test_what_a_task_writes_to_the_pipe_of_its_process_is_read_as_data(here: Place, kind: str, tmp_path: Path) -> None:
     """It costs the task, and a pickle in it is not run."""
-    found = done(here, [*NEIGHBOURS[:3], f"forge:{tmp_path / 'run'}", *NEIGHBOURS[3:]])
+    found = done(here, [*NEIGHBOURS[:3], f"forge:{kind}:{tmp_path / 'run'}", *NEIGHBOURS[3:]])
     lost = {each.lost for each in found.values() if each.lost is not None}
     assert lost == {isolated.Lost("garbled", "the worker's answer cannot be read")}
     assert not (tmp_path / "run").exists()
