@@ -5,6 +5,10 @@ number decides, the other keys are the plural categories of CLDR that the langua
 
 A text that is made in English, such as the reason for a refusal, is a ``Phrase``: its English text is the key.
 
+People have names, or else count from 1. A text names them in its places ``player``, ``Player`` where a sentence begins,
+and ``players``, whose values are seats, from 0, or names. A text is built so that a name stands in it as it is, in
+every language: ``Winner: {player}``.
+
 English is what the others are translated from, and it decides. A translation says in ``_state`` whether it is a
 ``draft`` or was ``read`` by a speaker of the language; missing texts are said in English. ``_again`` lists the keys
 whose English has changed since they were translated.
@@ -14,8 +18,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +30,10 @@ ENGLISH: Final = "en"
 Text = str | Mapping[str, str]
 
 _FOLDER: Final = Path(__file__).parent
+PLAYER: Final = "player {n}"
+"""The phrase for a player without a name; ``n`` counts from 1."""
+_PLAYER: Final = "player"
+_PLAYERS: Final = "players"
 _CATEGORIES: Final = ("zero", "one", "two", "few", "many", "other")
 _STATE: Final = "_state"
 _AGAIN: Final = "_again"
@@ -70,9 +78,13 @@ class Phrase:
     def __str__(self) -> str:
         return _filled(self.text, self.places)
 
-    def by(self, language: str) -> str:
-        """Return the text in a language; in English, where that lacks it."""
-        places = {name: part.by(language) if isinstance(part, Phrase) else part for name, part in self.places.items()}
+    def by(self, language: str, names: Sequence[str] = ()) -> str:
+        """Return the text in a language; in English, where that lacks it. ``names``: of the players by seat."""
+        if self.text == PLAYER and (name := _at(names, int(str(self.places["n"])) - 1)):
+            return name
+        places = {
+            name: part.by(language, names) if isinstance(part, Phrase) else part for name, part in self.places.items()
+        }
         text = load(_PHRASES, language).texts.get(self.text) if language in languages(_PHRASES) else None
         return _filled(self.text if text is None else _in_form(text, language, places), places)
 
@@ -111,6 +123,15 @@ def phrase(text: str, /, **places: object) -> Phrase:
     return Phrase(text, places)
 
 
+def player_phrase(seat: int) -> Phrase:
+    """Return the player at a seat, from 0, as a part of a phrase."""
+    return Phrase(PLAYER, {"n": seat + 1})
+
+
+def _at(names: Sequence[str], seat: int) -> str:
+    return names[seat] if 0 <= seat < len(names) else ""
+
+
 def _encodable(part: object) -> object:
     match part:
         case Phrase():
@@ -137,16 +158,51 @@ class Words:
     texts: Mapping[str, Text]
     is_draft: bool
     """True if no speaker of the language has read it."""
+    names: Sequence[str] = ()
+    """The names of the players by seat, empty where there is none. They may be fewer than the seats."""
 
     def __call__(self, key: str, /, **places: object) -> str:
-        """Return the text of a key, with its places filled. Raise ``KeyError``: no such key, or a place is missing."""
-        return _filled(_in_form(self.texts[key], self.language, places), places)
+        """Return the text of a key, with its places filled. Raise ``KeyError``: no such key, or a place is missing.
+
+        ``player``: a seat, from 0, or a name; ``players``: several.
+        """
+        text = _in_form(self.texts[key], self.language, places)
+        if _PLAYER in places:
+            who = places[_PLAYER]
+            places |= {_PLAYER: self._called(who), _PLAYER.title(): self._called(who, is_first=True)}
+        some = places.get(_PLAYERS)
+        if isinstance(some, Sequence) and not isinstance(some, str):
+            places |= {_PLAYERS: self.listed([self._called(who) for who in some])}
+        return _filled(text, places)
+
+    def naming(self, names: Sequence[str]) -> Words:
+        """Return the same words for a game whose players have these names by seat; an empty one is none."""
+        return replace(self, names=tuple(names))
+
+    def listed(self, words: Sequence[str]) -> str:
+        """Return ``Anna, player 2 and player 3``."""
+        *some, last = words
+        return f"{', '.join(some)}{self.texts['and']}{last}" if some else last
+
+    def _called(self, who: object, *, is_first: bool = False) -> str:
+        if not isinstance(who, int):
+            return str(who)
+        called = player(self, who)
+        return called[:1].upper() + called[1:] if is_first and not _at(self.names, who) else called
+
+
+def player(say: Words, seat: int, name: str | None = None) -> str:
+    """Return the player at a seat as people say it: the name as it is, or ``player 1`` for seat 0.
+
+    ``seat``: from 0. ``name``: None: the one that the words know, if any.
+    """
+    return (_at(say.names, seat) if name is None else name) or say("player", n=seat + 1)
 
 
 def in_language(part: object, say: Words) -> object:
     """Return what is to be said in a language, and anything else as it is."""
     if isinstance(part, Phrase):
-        return part.by(say.language)
+        return part.by(say.language, say.names)
     return part.by(say) if isinstance(part, Said) else part
 
 

@@ -39,4 +39,5 @@ def english_of(part: str) -> Mapping[str, Text]:
 
 
 def places(text: str) -> set[str]:
-    return set(re.findall(r"\{(\w+)\}", text))
+    """Return the names of its places; one that begins a sentence has the name of one that does not."""
+    return {name.lower() for name in re.findall(r"\{(\w+)\}", text)}
