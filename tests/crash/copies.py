@@ -15,7 +15,7 @@ from typing import Any
 from referee.log.engines import installed
 from referee.log.fork import Side, find_fork, read_side
 from referee.log.note import VerifierKey
-from referee.server.live import recovery
+from referee.server.live import recovery, restoration
 from referee.server.live.context import Context
 from referee.server.service.backup import back_up, lay_down
 from referee.server.service.data import Data, open_data, origin_of
@@ -126,7 +126,7 @@ class Copies:
         path.write_bytes(self._rng.choice(self._known[game_id.hex()]))
         try:
             with path.open("rb") as stream:
-                await recovery.restore(context, game_id, stream)
+                await restoration.restore(context, game_id, stream)
         except recovery.CannotRecover:
             return False
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -18,7 +17,7 @@ from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.identity import game_id as identity_of
-from referee.server.live import recovery
+from referee.server.live import recovery, restoration
 from referee.server.live.context import Context
 from referee.server.service import logs
 from referee.server.service.backup import back_up, lay_down, take_up
@@ -49,9 +48,12 @@ def backup(
 ) -> None:
     """Copy a referee's games and keys into a new directory, while the referee runs or when it is stopped.
 
-    The copy is of one moment and signed, so `referee restore` knows when it was made and whether it was changed. All of
-    it is made, or nothing. It lacks everything that is played later, so make copies often, for example every hour.
-    Games in PostgreSQL are copied with the means of PostgreSQL.
+    The copy is of one moment and signed, so `referee restore` knows how old it is and whether it was changed. All of it
+    is made, or nothing. It lacks everything that is played later, so make copies often, for example every hour. A copy
+    of a stopped referee is as old as its newest entry. If the marks know more than the database, the command says so.
+
+    With games in PostgreSQL the copy has only the keys and the address: copy the games with `pg_dump` or
+    `pg_basebackup`.
 
     Exit codes: 0 copied; 1 the directory cannot be read, or the copy not be written; 2 wrong usage.
 
@@ -61,7 +63,15 @@ def backup(
         made = back_up(data, out, round(1000 * time()), with_keys=not without_keys, marks=marks, seal_key=seal_key)
     except DataError as error:
         raise Failure(str(error)) from None
-    print(f"{out}: copied, with {counted(made.games, 'open game')}: {', '.join(made.files)}")
+    games = "" if made.address is not None else f", with {counted(made.games, 'open game')}"
+    print(f"{out}: copied{games}: {', '.join(made.files)}")
+    if made.address is not None:
+        print(f"the games are not in it: they are in {made.address}; copy them with pg_dump or pg_basebackup")
+    elif not made.is_of_running and made.games:
+        print(f"the referee is stopped, so the copy is as old as its newest entry, of {moment_utc(made.copied_ms)}")
+    if made.lacking:
+        what = f"the copy lacks signed entries of {counted(made.lacking, 'game')}, as the database went back"
+        print(f"{what}; see referee recover --data {data}, then make another copy")
     if without_keys:
         print("its keys are not in it; referee restore needs them")
 
@@ -126,7 +136,7 @@ def restore(
                 marks=marks,
                 seal_key=seal_key,
                 new_marks=True,
-                copied_ms=laid.copied_ms,
+                copied_ms=laid.copied_ms if laid.address is None else 0,  # the database is as old as its entries
                 alone=True,
             )
         except DataError:
@@ -140,6 +150,8 @@ def restore(
         print("if only the database was lost, they can be used: see docs/runbooks/database-went-back.md")
     when = f", as it was at {moment_utc(laid.copied_ms)}" if laid.copied_ms else ""
     print(f"{data}: restored from {copy}{when}")
+    if laid.address is not None:
+        print(f"the games are in {laid.address} as they are there now, and tokens too")
 
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
@@ -150,7 +162,8 @@ def restore(
             if others:
                 print(f"not game files, and not used: {', '.join(map(str, others))}")
             doubts = await recovery.in_doubt(context)
-            print("\n".join(_tokens(opened)))
+            if laid.address is None:
+                print(_tokens(opened))
             return list(in_doubt_words(doubts, data))
         finally:
             await opened.close()
@@ -164,8 +177,8 @@ def restore(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _tokens(opened: Data) -> Iterator[str]:
-    yield (
+def _tokens(opened: Data) -> str:
+    return (
         "tokens are as they were in the copy: one that was revoked later is valid again. When the referee runs, see "
         f"`referee token list --data {opened.path}`; `referee token revoke --issued-before TIME --data {opened.path}` "
         "revokes all older ones but yours: their owners need new ones. Join strings stay valid"
@@ -197,7 +210,7 @@ async def _newest_first(context: Context, game_id: bytes, paths: list[Path]) -> 
     signed = dict[Path, int]()
     for path in paths:
         with suppress(OSError), path.open("rb") as stream:
-            signed[path] = await recovery.newest_signed(context, game_id, stream)
+            signed[path] = await restoration.newest_signed(context, game_id, stream)
     return sorted(signed, key=lambda path: -signed[path])
 
 
@@ -210,7 +223,7 @@ async def _taken(context: Context, game_id: bytes, paths: list[Path]) -> str:
     for path in await _newest_first(context, game_id, paths):
         try:
             with path.open("rb") as stream:
-                done = await recovery.restore(context, game_id, stream)
+                done = await restoration.restore(context, game_id, stream)
         except (recovery.CannotRecover, OSError) as error:
             why = why or f"{path}: {error}"
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.remote_games import check_id, the_one
 from referee.log.engines import installed
 from referee.log.identity import parse_game_id
-from referee.server.live import recovery
+from referee.server.live import recovery, restoration
 from referee.server.live.context import Context
 from referee.server.service import logs
 from referee.server.service.data import Data, DataError, no_upgrade, open_data, origin_of, take_marks
@@ -25,9 +25,11 @@ from referee.text.notation.times import moment_utc
 
 
 def recover(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[
-        str | None,
-        typer.Argument(help="The game's id, or its first 8 or more digits. Without it, list the games."),
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME]...", help="A game's id, or its first 8 or more digits. Without it, list the games."
+        ),
     ] = None,
     data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     copy: Annotated[
@@ -79,7 +81,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = False,
 ) -> None:
-    """List the games that a stopped referee cannot continue and why, or repair one of them.
+    """List the games that a stopped referee cannot continue, why, and what you can decide; or repair these games.
 
     Games that are over are read, too, and listed if they are damaged.
 
@@ -90,7 +92,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
 
     After `referee restore`, or when the marks are lost as well (`--new-marks`), every open game is in doubt: which
     entries it lacks is not known. Then `--continue` and `--end` without a game decide about all of them. `--continue`
-    leaves out games whose players may have seen draws that would come again; name such a game to continue it all the
+    leaves out games whose players may have seen draws that would come again; name such games to continue them all the
     same.
 
     A database of an earlier program is only listed by that program; a repair copies it first, then upgrades it.
@@ -100,8 +102,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee recover`, `referee recover 0197a1cb1db4c9da428632ae52ec26d7 --from alice.gamelog`
     """
     chosen = [copy is not None, go_on, end, give_up].count(True)
-    for_all = game is None and (go_on or end)
-    _check_words(game, {"--from": copy is not None, "--continue": go_on, "--end": end, "--give-up": give_up})
+    for_all = not games and (go_on or end)
+    _check_words(games or [], {"--from": copy is not None, "--continue": go_on, "--end": end, "--give-up": give_up})
     if not ((data / STORE_FILE).exists() or (data / STORE_ADDRESS_FILE).exists()):
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # the command prints what would be logged
@@ -119,7 +121,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     except DataError as error:
         raise Failure(str(error)) from None
     if new_marks:
-        print(f"{opened.marks_path}: rebuilt")
+        print(f"{opened.marks_path}: rebuilt; only the lost marks knew whether the database lacks signed entries")
     if new_seal:
         print(f"{opened.seal_path}: made; secrets sealed with the old key can no longer be opened")
 
@@ -132,24 +134,31 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         found = f"newer heads of {'one game' if newer == 1 else f'{newer} games'}" if newer else "nothing newer"
         print(f"{path}: knows {found}")
 
-    async def run() -> tuple[list[str], bool]:
+    lines = list[str]()
+
+    async def run() -> bool:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
         try:
             if for_all:
-                return await _decide(context, data, end=end)
-            if game is None:
-                return await _look(context, data)
+                return await _decide(context, data, lines, end=end)
+            if not games:
+                return await _look(context, data, lines)
             # Every game has a mark, also one that the database has lost.
             known = [identity.hex() for identity in opened.store.marks.all()]
-            meant = game if parse_game_id(game) else the_one(game, [each for each in known if each.startswith(game)])
-            return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up), False
+            like = {game: [each for each in known if each.startswith(game)] for game in games}
+            meant = [game if parse_game_id(game) else the_one(game, like[game]) for game in games]
+            for game in meant:
+                try:
+                    lines.extend(await _recover(context, bytes.fromhex(game), copy, end=end, give_up=give_up))
+                except recovery.CannotRecover as error:
+                    print("".join(f"{line}\n" for line in lines), end="")
+                    raise Failure(f"game {game}: {error}") from None
+            return False
         finally:
             await opened.close()
 
     try:
-        lines, is_left = asyncio.run(run())
-    except recovery.CannotRecover as error:
-        raise Failure(f"game {game}: {error}") from None
+        is_left = asyncio.run(run())
     except StoreFailed as error:
         raise Failure(str(error)) from None
     except OSError as error:
@@ -182,24 +191,41 @@ def _heed_rollback(opened: Data, *, accept: bool) -> None:
         raise Failure(str(error)) from None
 
 
-async def _look(context: Context, data: Path) -> tuple[list[str], bool]:
-    """Return the games that cannot continue or are in doubt, in words, and whether there are any."""
+async def _look(context: Context, data: Path, lines: list[str]) -> bool:
+    """Add a line for each game that cannot continue or is in doubt; return whether there are any."""
     doubts = await recovery.in_doubt(context)
-    unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
-    lines = [*map(str, unsound), *in_doubt_words(doubts, data, named=bool(unsound))]
-    return lines, bool(lines)
+    unsound, ways = await _unsound(context)
+    lines += [*unsound, *in_doubt_words(doubts, data, ways)]
+    return bool(lines)
 
 
-def _check_words(game: str | None, ways: Mapping[str, bool]) -> None:
-    """Raise ``Failure`` unless there is a game and one way, or no game and --continue, --end or nothing."""
+async def _unsound(context: Context) -> tuple[list[str], set[recovery.Way]]:
+    """Return the games that cannot continue, in words, and all decisions that are possible about one of them."""
+    lines, possible = list[str](), set[recovery.Way]()
+    for error in sorted(await recovery.find(context), key=lambda error: error.game_id):
+        ways = await recovery.ways(context, error.game_id)
+        possible |= {*ways}
+        lines.append(f"{error}; expected {_either(ways)}")
+    return lines, possible
+
+
+def _either(ways: Sequence[recovery.Way]) -> str:
+    *others, last = ways
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _check_words(games: Sequence[str], ways: Mapping[str, bool]) -> None:
+    """Raise ``Failure`` unless there are games and one way, or no game and --continue, --end or nothing."""
     chosen = [way for way, is_chosen in ways.items() if is_chosen]
     if len(chosen) > 1:
         raise Failure(f"{' and '.join(chosen)}: a game is decided about in one way; choose one of them", EXIT_USAGE)
-    if game is not None and not chosen:
-        raise Failure(f"how is {game} decided about? expected one of {', '.join(ways)}", EXIT_USAGE)
-    if game is None and chosen and chosen[0] in {"--from", "--give-up"}:
+    if games and not chosen:
+        raise Failure(f"how is {games[0]} decided about? expected one of {', '.join(ways)}", EXIT_USAGE)
+    if not games and chosen and chosen[0] in {"--from", "--give-up"}:
         raise Failure(f"{chosen[0]} is for one game; expected GAME, and recover alone lists them", EXIT_USAGE)
-    if game is not None:
+    if len(games) > 1 and chosen[0] == "--from":
+        raise Failure("--from FILE: a file is of one game; expected one GAME with it", EXIT_USAGE)
+    for game in games:
         check_id(game)
 
 
@@ -208,12 +234,9 @@ def _say(upgrade: Upgrade) -> None:
     print(f"{upgrade.path}: of an earlier program; {kept}brought up to date")
 
 
-async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str], bool]:
-    """Decide about all games in doubt, but those that may only be continued by name.
-
-    Return what was done, and whether games are left.
-    """
-    lines, left = list[str](), list[recovery.Doubt]()
+async def _decide(context: Context, data: Path, lines: list[str], *, end: bool) -> bool:
+    """Decide about all games in doubt, but those that may only be continued by name. Return whether games are left."""
+    left = list[recovery.Doubt]()
     for doubt in await recovery.in_doubt(context):
         if doubt.shows_more and not end:
             left.append(doubt)
@@ -222,28 +245,44 @@ async def _decide(context: Context, data: Path, *, end: bool) -> tuple[list[str]
             lines += decided(doubt.game_id, await recovery.go_on(context, doubt.game_id, end=end), "")
         except recovery.CannotRecover as error:
             lines.append(f"game {doubt.game_id.hex()}: {error}")
-    unsound = sorted(await recovery.find(context), key=lambda error: error.game_id)
-    lines = lines or ([] if left else ["no game is in doubt"])
+    unsound, ways = await _unsound(context)
+    if not lines and not left:
+        lines.append("no game is in doubt")
     if unsound:
-        lines += ["these games lack signed entries, or are damaged: name each of them", *map(str, unsound)]
-    return lines + list(in_doubt_words(left, data, named=bool(unsound))), bool(left or unsound)
+        lines += ["these games lack signed entries, or are damaged: name each of them", *unsound]
+    lines += in_doubt_words(left, data, ways)
+    return bool(left or unsound)
 
 
-def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, *, named: bool = False) -> Iterator[str]:
-    """Yield a line for each game in doubt, and what can be done. ``named``: others were named before these."""
+_MEANINGS = {
+    recovery.Way.RESTORE: ("--from FILE", "takes what is lost from a player's file"),
+    recovery.Way.END: ("--end", "ends it through the referee's fault"),
+    recovery.Way.CONTINUE: ("--continue", "continues, and the log says that entries may be lost"),
+    recovery.Way.GIVE_UP: ("--give-up", "gives it up: the referee has it no more"),
+}
+
+
+def in_doubt_words(doubts: Sequence[recovery.Doubt], data: Path, ways: Iterable[recovery.Way] = ()) -> Iterator[str]:
+    """Yield a line for each game in doubt, and what can be done. ``ways``: for games that were named before these."""
     for doubt in doubts:
         when = moment_utc(doubt.copied_ms)
         deck = " and a deck" if doubt.shows_more else ""
         kind = f"{doubt.rules_id} with {counted(doubt.seats, 'seat')}{deck}" if doubt.seats else "a tournament"
         what = f"{kind}, {counted(doubt.size, 'entry', 'entries')}"
-        yield f"game {doubt.game_id.hex()}: in doubt: {what}; it may lack entries that were signed after {when}"
-    if doubts or named:
-        yield "decide about each; --end and --continue without GAME are for all that are in doubt:"
-        yield f"  referee recover GAME --from FILE --data {data}   takes what is lost from a player's file"
-        yield f"  referee recover GAME --end --data {data}         ends it through the referee's fault"
-        yield f"  referee recover GAME --continue --data {data}    continues, and the log says that entries may be lost"
-    if any(doubt.shows_more for doubt in doubts):
+        less = "" if recovery.Way.CONTINUE in doubt.ways else f"; expected {_either(doubt.ways)}"
+        yield f"game {doubt.game_id.hex()}: in doubt: {what}; it may lack entries that were signed after {when}{less}"
+    possible = {*ways, *(way for doubt in doubts for way in doubt.ways)}
+    if possible:
+        for_all = "; --end and --continue without GAME are for all that are in doubt" if doubts else ""
+        yield f"decide about each{for_all}:"
+    for way, (option, meaning) in _MEANINGS.items():
+        if way in possible:
+            yield f"  referee recover GAME {option:<11} --data {data}   {meaning}"
+    with_deck = [doubt for doubt in doubts if doubt.shows_more and recovery.Way.CONTINUE in doubt.ways]
+    if with_deck:
         yield "--continue without GAME leaves out games with a deck: their players may have seen what is drawn next"
+        yield "to continue these all the same, name them:"
+        yield f"  referee recover {' '.join(doubt.game_id.hex() for doubt in with_deck)} --continue --data {data}"
 
 
 def decided(game_id: bytes, done: recovery.Recovered, what: str) -> list[str]:
@@ -270,7 +309,7 @@ async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: 
         return [f"game {game_id.hex()}: given up; the signed head of {mark.size} entries is on record as lost"]
     if copy is not None:
         with copy.open("rb") as stream:
-            done = await recovery.restore(context, game_id, stream)
+            done = await restoration.restore(context, game_id, stream)
         what = f"{entries_words(done.entries)} restored"
         return decided(game_id, done, what if done.copied_ms else f"{what}: nothing is lost")
     done = await recovery.go_on(context, game_id, end=end)

@@ -15,8 +15,9 @@ from referee.log.errors import LogError
 from referee.log.public.sources import Folder, open_source
 from referee.server.publishing.recovery import CannotRecover, Recovered, recover
 from referee.server.service import logs
-from referee.server.service.data import DataError, log_signer, no_upgrade, open_data, origin_of
+from referee.server.service.data import DataError, no_upgrade, open_data, origin_of
 from referee.server.service.files import STORE_ADDRESS_FILE, STORE_FILE
+from referee.server.service.public_log import log_signer
 from referee.server.store.store import StoreFailed
 
 

@@ -266,13 +266,16 @@ class History:
         except LogError as error:
             raise self.unsound(f"entry {row.seq}: {error}") from error
 
-    async def replay(self, *, gently: bool = False, without_secret: bool = False) -> tuple[Record, Attempts]:
+    async def replay(
+        self, *, gently: bool = False, without_secret: bool = False, without_mark: bool = False
+    ) -> tuple[Record, Attempts]:
         """Replay the game as it stands, every entry checked by the rules; return it with its attempts, its head marked.
 
         Signatures of entries were checked when they were entered, and are not again: the referee's own last checkpoint,
         which is checked, covers every byte of them.
 
         ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
+        ``without_mark``: also if it is not what was signed for last; the mark stays as it is.
 
         Raise ``Unsound``; ``StoreFailed`` if it cannot be marked. Reading an old game must not delay the others, so the
         event loop gets its turn now and then; ``gently``, for at least half of the time.
@@ -280,7 +283,7 @@ class History:
         record: Record | None = None
         row: Row | None = None
         context, known, attempts = self._context, Fingerprints(), Attempts()
-        mark = self._store.marks.of(self._game_id)
+        mark = None if without_mark else self._store.marks.of(self._game_id)
         secret, lost = None, "the secret that it deals from is lost"
         try:
             secret = await self._store.secret(self._game_id)
@@ -313,7 +316,8 @@ class History:
         if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
             raise self.unsound(lost)
         record.copied_ms = await self._store.doubt_of(self._game_id)
-        await self._mark(record, mark)
+        if not without_mark:
+            await self._mark(record, mark)
         self._known, self._read_back = known, record.size
         return record, attempts
 

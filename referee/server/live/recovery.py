@@ -11,35 +11,35 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import BinaryIO
+from enum import StrEnum
+from typing import NamedTuple
 
-from referee.log import file
 from referee.log.entry import Clock, Event, decode_entry
 from referee.log.errors import LogError
-from referee.log.file import FrameType
 from referee.log.game import Phase
-from referee.log.header import header_hash
-from referee.log.identity import game_id as identity_of
-from referee.log.merkle import Tree, leaf_hash
-from referee.log.note import Checkpoint, open_checkpoint
+from referee.log.note import Checkpoint
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
-from referee.server.live.archive import Archive
 from referee.server.live.context import Context
 from referee.server.live.history import History
 from referee.server.live.live_games import LiveGames
-from referee.server.live.opening import new_token, token_digest
 from referee.server.live.refusals import Unsound
 from referee.server.live.scrub import Scrub
-from referee.server.live.view import game_message
 from referee.server.store.marks import Mark
-from referee.server.store.store import Grant, Opening, Row, StoreDamaged, StoredGame, StoreFailed
-
-_CHECKPOINTS = (FrameType.CHECKPOINT, FrameType.OLD_CHECKPOINT)
+from referee.server.store.store import Opening, Row, StoreDamaged, StoreFailed
 
 
 class CannotRecover(Exception):
     """Nothing has changed: why not, and what can be done instead."""
+
+
+class Way(StrEnum):
+    """A decision about a game, by its option."""
+
+    RESTORE = "--from"
+    CONTINUE = "--continue"
+    END = "--end"
+    GIVE_UP = "--give-up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class Doubt:
     seats: int
     size: int
     """Its entries, as far as they are there."""
+    ways: Sequence[Way]
+    """The decisions that are possible."""
 
 
 async def in_doubt(context: Context) -> list[Doubt]:
@@ -79,7 +81,28 @@ async def in_doubt(context: Context) -> list[Doubt]:
         with suppress(Unsound):
             record = await _checked(History(context, game_id), without_secret=True)
             opened, shows_more = record.opened, record.game.deal.is_dealt and not record.game.is_over
-            found.append(Doubt(game_id, copied_ms, shows_more, opened.rules_id, len(opened.seats), record.size))
+            is_stuck = shows_more and await kept_secret(context, game_id) is None
+            possible = [Way.RESTORE, Way.END] if is_stuck else [Way.RESTORE, Way.CONTINUE, Way.END]
+            size, seats = record.size, len(opened.seats)
+            found.append(Doubt(game_id, copied_ms, shows_more, opened.rules_id, seats, size, possible))
+    return found
+
+
+async def ways(context: Context, game_id: bytes) -> Sequence[Way]:
+    """Return the decisions about a game of ``find`` that are possible; a file has to be one that helps.
+
+    Nothing is changed. Raise ``StoreFailed``.
+    """
+    found, is_whole = list[Way](), False
+    for way, end in ((Way.CONTINUE, False), (Way.END, True)):
+        with suppress(CannotRecover):
+            is_whole |= (await _planned(context, game_id, end=end)).is_whole
+            found.append(way)
+    if not is_whole:  # what is whole lacks a secret, which is in no file
+        found.insert(0, Way.RESTORE)
+    with suppress(CannotRecover):
+        await _check_lost(context, game_id)
+        found.append(Way.GIVE_UP)
     return found
 
 
@@ -105,6 +128,35 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
     milliseconds since 1970. An attempt that was stopped between the entry and the mark is finished. Raise
     ``CannotRecover``, ``StoreFailed``.
     """
+    plan = await _planned(context, game_id, end=end, copied_ms=copied_ms)
+    record, marks = plan.record, context.store.marks
+    if not plan.is_whole:
+        marks.permit(game_id)
+    if plan.rows:
+        await commit(context, record, plan.rows)
+    else:
+        marks.raise_to([(game_id, record.size, record.root())])
+    marks.settle(game_id)
+    return Recovered(plan.lost, record.size, record.game.end is not None, copied_ms=plan.copied_ms)
+
+
+class _Plan(NamedTuple):
+    """The way in which a game continues or ends."""
+
+    record: Record
+    """The game with ``rows``."""
+    rows: list[Row]
+    """Entries to be added."""
+    lost: int
+    """Signed entries that stay lost."""
+    copied_ms: int
+    """Above 0: the log is to say that entries signed after this time may be lost; milliseconds since 1970."""
+    is_whole: bool
+    """True if all that the mark knows is there."""
+
+
+async def _planned(context: Context, game_id: bytes, *, end: bool, copied_ms: int = 0) -> _Plan:
+    """Return what ``go_on`` is to do. Raise as it does."""
     mark = _lost(context, game_id)
     if await context.store.game(game_id) is None:
         raise CannotRecover("the database does not have this game; expected --from FILE, or --give-up")
@@ -153,19 +205,14 @@ async def go_on(context: Context, game_id: bytes, *, end: bool, copied_ms: int =
             write(due)
     except LogError as error:
         raise CannotRecover(f"nothing can be added: {error}; expected --give-up") from error
-    if rows:
-        await _commit(context, record, rows)
-    else:
-        context.store.marks.raise_to([(game_id, record.size, record.root())])
-    context.store.marks.settle(game_id)
-    return Recovered(lost, record.size, record.game.end is not None, copied_ms=copied_ms)
+    return _Plan(record, rows, lost, copied_ms, is_whole)
 
 
 async def _declares(context: Context, mark: Mark, record: Record) -> bool:
     """Return whether the store's entries declare a loss that explains why the mark contradicts them."""
     head = Checkpoint(context.signer.verifier.name, record.game_id, mark.size, mark.root)
     history = History(context, record.game_id)
-    await history.replay(without_secret=True)
+    await history.replay(without_secret=True, without_mark=True)
     return await history.explains(head, record.size)
 
 
@@ -182,7 +229,7 @@ def _of_loss(record: Record, recovered: log_pb2.Recovered, now: Clock) -> Iterat
 
 
 async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -> tuple[Record, bool]:
-    """Return the game as the store has it, and whether that is what was signed for; if not, the mark may be reset.
+    """Return the game as the store has it, and whether that is what was signed for.
 
     Raise ``Unsound``, ``StoreFailed``.
     """
@@ -190,14 +237,13 @@ async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -
     try:
         record = await _checked(history, without_secret=without_secret)
     except Unsound:
-        context.store.marks.permit(game_id)
-        return await _checked(history, without_secret=without_secret), False
+        return await _checked(history, without_secret=without_secret, without_mark=True), False
     return record, True
 
 
-async def _checked(history: History, *, without_secret: bool = False) -> Record:
+async def _checked(history: History, *, without_secret: bool = False, without_mark: bool = False) -> Record:
     """Return the game, of which every checkpoint is good. Raise ``Unsound``, ``StoreFailed``."""
-    record, _ = await history.replay(without_secret=without_secret)
+    record, _ = await history.replay(without_secret=without_secret, without_mark=without_mark)
     await history.check_notes()
     return record
 
@@ -208,7 +254,7 @@ async def _begun(context: Context, game_id: bytes, loss: log_pb2.Recovered) -> i
     A loss without a known head may have been declared with a later time, which a file showed; no act has followed it.
     """
     begun = None
-    async for row in _kept(context, game_id):
+    async for row in kept_rows(context, game_id):
         entry = decode_entry(row.data)
         found = entry.recovered
         if loss.copied_ms:
@@ -221,106 +267,25 @@ async def _begun(context: Context, game_id: bytes, loss: log_pb2.Recovered) -> i
     return begun
 
 
-async def newest_signed(context: Context, game_id: bytes, stream: BinaryIO) -> int:
-    """Return how many of a game file's entries this referee signed for, as the file shows; 0 for a file of no use."""
-    signed = _Signed(context, game_id)
-    try:
-        _read(stream, context.store.marks.kept(game_id), signed)
-    except CannotRecover:
-        return 0
-    return signed.newest
-
-
-async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
-    """Take from a game file what the store lacks or has otherwise than it was signed.
-
-    If the game is in doubt, unknown here, or the file has entries beyond the mark that this referee signed for, the
-    mark was not the newest head: still more may be lost. Then, unless the game is over, an entry says so, and the game
-    continues, or ends if the secret is lost from which it deals. Raise ``CannotRecover``, ``StoreFailed``.
-    """
-    store = context.store
-    mark, stored = store.marks.kept(game_id), await store.game(game_id)
-    is_open = stored is not None and stored.closed is None
-    ways = "--continue or --end" if is_open else "--give-up"
-    otherwise = f"expected another copy, or {ways}" if mark is not None else "expected another copy"
-    signed = _Signed(context, game_id)
-    try:
-        header, entries = _read(stream, mark, signed)
-    except CannotRecover as error:
-        if is_open and game_id not in store.marks.doubts and (seq := await _declaration(context, game_id)) is not None:
-            what = f"the game was decided about: its entry {seq} declares what is lost, and that is final"
-            raise CannotRecover(f"{error}; {what}") from None
-        raise CannotRecover(f"{error}; {otherwise}") from None
-    is_new = mark is None or game_id in store.marks.doubts or signed.newest > mark.size
-    try:
-        secret = await _secret(context, game_id) or _disclosed(entries[-1])
-        record = Record.replay(entries, engines=context.engines, secret=secret, max_entries=context.max_entries)
-    except LogError as error:
-        raise CannotRecover(f"the file is not valid: {error}; {otherwise}") from error
-    if header_hash(header) != record.opened.header_hash:
-        raise CannotRecover(f"the file's header does not match its entry 0; {otherwise}")
-    rows = await _differing(context, game_id, entries) if stored is not None else []
-    if stored is not None and not rows and await _is_whole(context, stored, header):
-        if is_new and is_open:
-            raise CannotRecover(f"the file knows nothing newer than entry {len(entries) - 1}; {otherwise}")
-        raise CannotRecover(f"nothing is wrong with this game: the database has all {len(entries)} signed entries")
-    is_stuck = record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None
-    if is_stuck and not is_new:
-        what = "the game is not over, and no file has the secret from which the referee deals"
-        raise CannotRecover(f"{what}; expected a database that has the game, or --give-up")
-    tokens: list[tuple[str, str]] = []
-    if is_new and not record.is_final:  # first: whatever stops us now, it is known that more may be lost
-        store.marks.doubt({game_id: record.last_ms})
-    if stored is not None:
-        closed = game_message(record).SerializeToString() if record.is_final else None
-        store.mend(game_id, header, rows, closed)
-    else:
-        rows = [Row(seq, data) for seq, data in enumerate(entries)]
-        opening, tokens = _opening(record, header)
-        await _commit(context, record, rows, opening)
-    if not is_new or record.is_final:
-        store.marks.settle(game_id)
-        return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
-    store.marks.raise_to([(game_id, record.size, record.root())])
-    done = await go_on(context, game_id, end=is_stuck, copied_ms=record.last_ms)
-    return Recovered(len(rows), done.size, done.ended, [] if done.ended else tokens, done.copied_ms)
-
-
-async def _differing(context: Context, game_id: bytes, entries: Sequence[bytes]) -> list[Row]:
-    """Return the rows of these entries, which were signed, that the store does not have like this."""
-    kept = {row.seq: row async for row in _kept(context, game_id)}
-    rows, tree = list[Row](), Tree()
-    for seq, data in enumerate(entries):
-        tree.append(leaf_hash(data))
-        there = kept.get(seq)
-        has_note = seq == len(entries) - 1 or (there is not None and bool(there.note))
-        row = Row(seq, data, context.signer.sign(game_id, tree.size, tree.root()) if has_note else b"")
-        if there != row:
-            rows.append(row)
-    return rows
-
-
-async def _is_whole(context: Context, stored: StoredGame, header: bytes) -> bool:
-    """Return whether nothing but entries can be missing."""
-    if stored.closed is not None:
-        try:
-            await Archive.open(context, stored, checked=_at_once)
-        except Unsound:
-            return False
-    return await context.store.header(stored.game_id) == header
-
-
-async def _at_once(_: History, __: Row) -> None:
-    """Do not wait."""
-
-
 async def give_up(context: Context, game_id: bytes) -> Mark:
     """Give the game up: it is no longer expected, and if the store has it, callers cannot reach it.
 
     Use this only if nothing else can be done. Raise ``CannotRecover``, ``StoreFailed``.
     """
+    mark, is_there = await _check_lost(context, game_id)
+    if is_there:
+        # First here: if the mark is still there, the game is missed, and can be given up again.
+        context.store.give_up(game_id)
+    context.store.marks.forget(game_id)
+    context.store.marks.settle(game_id)
+    return mark
+
+
+async def _check_lost(context: Context, game_id: bytes) -> tuple[Mark, bool]:
+    """Raise ``CannotRecover`` unless a game can only be given up. Return its mark, and whether the store has it."""
     mark = _lost(context, game_id)
-    if await context.store.game(game_id) is not None:
+    is_there = await context.store.game(game_id) is not None
+    if is_there:
         try:
             record, is_whole = await _replayed(context, game_id, without_secret=False)
         except Unsound:
@@ -334,11 +299,7 @@ async def give_up(context: Context, game_id: bytes) -> Mark:
             begun = await _begun(context, game_id, log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
             if begun is not None or (record.size < mark.size and not record.is_final):
                 raise CannotRecover("the database has this game; expected --from FILE, --continue or --end")
-        # First here: if the mark is still there, the game is missed, and can be given up again.
-        context.store.give_up(game_id)
-    context.store.marks.forget(game_id)
-    context.store.marks.settle(game_id)
-    return mark
+    return mark, is_there
 
 
 def _lost(context: Context, game_id: bytes) -> Mark:
@@ -348,80 +309,7 @@ def _lost(context: Context, game_id: bytes) -> Mark:
     return mark
 
 
-class _Signed:
-    """The heads in a file that this referee signed for the game."""
-
-    def __init__(self, context: Context, game_id: bytes) -> None:
-        self._context, self.game_id = context, game_id
-        self._heads = set[tuple[int, bytes]]()
-        self.newest = 0
-        """Entries that the newest of them covers, of those that were compared."""
-
-    def seen(self, note: bytes, tree: Tree) -> None:
-        """Take a checkpoint of the file; it may come before its last entry."""
-        try:
-            checkpoint = open_checkpoint(note, self._context.signer.verifier)
-        except LogError:
-            return
-        if checkpoint.game_id == self.game_id:
-            self._heads.add((checkpoint.size, checkpoint.root))
-            self.grown(tree)
-
-    def grown(self, tree: Tree) -> None:
-        """Compare the heads with the entries so far."""
-        if self._heads and (tree.size, tree.root()) in self._heads:
-            self.newest = tree.size
-
-
-async def _declaration(context: Context, game_id: bytes) -> int | None:
-    """Return the last entry of the store that declares a loss; None: there is none."""
-    found = None
-    async for row in _kept(context, game_id):
-        if decode_entry(row.data).HasField("recovered"):
-            found = row.seq
-    return found
-
-
-def _game_of(first: bytes) -> bytes | None:
-    """Return the game of a file with this first entry; None if it cannot be determined."""
-    try:
-        return identity_of(decode_entry(first).open)
-    except LogError:
-        return None
-
-
-def _read(stream: BinaryIO, mark: Mark | None, signed: _Signed) -> tuple[bytes, list[bytes]]:
-    """Return the file's header, and the entries that were signed for: by the mark, or by a checkpoint in the file."""
-    header, entries, tree, wrong = b"", list[bytes](), Tree(), ""
-    size, root = mark.size if mark else 0, Tree().root()
-    try:
-        file.check_size(stream)
-        for frame in file.read(stream):
-            if frame.type == FrameType.HEADER:
-                header = frame.payload
-            elif frame.type == FrameType.ENTRY:
-                entries.append(frame.payload)
-                tree.append(leaf_hash(frame.payload))
-                root = tree.root() if tree.size == size else root
-                signed.grown(tree)
-            elif frame.type in _CHECKPOINTS:
-                signed.seen(frame.payload, tree)
-    except LogError as error:
-        wrong = str(error)
-    if entries and (other := _game_of(entries[0])) not in {None, signed.game_id}:
-        raise CannotRecover(f"the file is of game {other.hex()}")
-    if wrong and tree.size < max(size, 1):
-        raise CannotRecover(f"the file cannot be read to its end: {wrong}")
-    if tree.size < size:
-        raise CannotRecover(f"the file has {tree.size} entries, but {size} were signed")
-    if mark is not None and root != mark.root:
-        raise CannotRecover(f"its first {size} entries are not those that were signed")
-    if mark is None and not signed.newest:
-        raise CannotRecover("the file has no checkpoint of this referee over its entries")
-    return header, entries[: max(size, signed.newest)]
-
-
-async def _kept(context: Context, game_id: bytes) -> AsyncIterator[Row]:
+async def kept_rows(context: Context, game_id: bytes) -> AsyncIterator[Row]:
     first = 0
     while page := await context.store.entries(game_id, first, 256):
         for row in page:
@@ -429,34 +317,14 @@ async def _kept(context: Context, game_id: bytes) -> AsyncIterator[Row]:
         first = page[-1].seq + 1
 
 
-async def _secret(context: Context, game_id: bytes) -> bytes | None:
+async def kept_secret(context: Context, game_id: bytes) -> bytes | None:
     try:
         return await context.store.secret(game_id)
     except StoreDamaged:
         return None  # the key that sealed it is lost
 
 
-def _disclosed(data: bytes) -> bytes | None:
-    entry = decode_entry(data)
-    return entry.disclose.seed if entry.HasField("disclose") else None
-
-
-def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, str]]]:
-    """Return the opening of a game that the store does not have: its tokens are lost with it."""
-    tokens: list[tuple[str, str]] = []
-    grants: list[Grant] = []
-    if record.phase is not Phase.CLOSED:
-        for number, seat in enumerate(record.opened.seats):
-            if not seat.scribed:
-                tokens.append((f"seat {number}", new_token()))
-                grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"play"}), record.game_id, number))
-        if record.opened.scribe_keys:
-            tokens.append(("scribe", new_token()))
-            grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
-    return Opening(record.opened.header_hash, header, None, grants, wants_certificates=record.wants_proofs), tokens
-
-
-async def _commit(context: Context, record: Record, rows: list[Row], opening: Opening | None = None) -> None:
+async def commit(context: Context, record: Record, rows: list[Row], opening: Opening | None = None) -> None:
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
     context.store.commit(context.change(record, rows, opening), done.set_result)
     if (failure := await done) is not None:

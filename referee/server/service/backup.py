@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,9 +19,8 @@ from typing import Final
 
 from referee.log.errors import LogError
 from referee.log.file import regular
-from referee.log.keys import PrivateKey
 from referee.log.note import Checkpoint, CheckpointSigner, Note, TreeHead, VerifierKey
-from referee.server.service.data import DataError, origin_of, store_address
+from referee.server.service.data import DataError, check_stopped, signer_of, store_address
 from referee.server.service.files import (
     BACKUP_FILE,
     KEY_FILE,
@@ -31,13 +31,16 @@ from referee.server.service.files import (
     TOKEN_FILE,
     VERIFIER_FILE,
 )
+from referee.server.store.marks import Mark
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE
-from referee.server.store.sqlite import copy_store, doubts_in
+from referee.server.store.sqlite import Copied, copy_store, doubts_in
 from referee.server.store.sqlite_files import logs_of
+from referee.server.store.sqlite_marks import marks_in
 from referee.server.store.store import StoreFailed
 
 _MANIFEST: Final = "backup.json"
 _NOTE: Final = "backup.note"
+_STORES: Final = (STORE_FILE, STORE_ADDRESS_FILE)
 _SECRET: Final = (KEY_FILE, LOG_KEY_FILE, TOKEN_FILE, SEAL_FILE)
 _PUBLIC: Final = (VERIFIER_FILE, LOG_VERIFIER_FILE)
 
@@ -47,13 +50,23 @@ class Backup:
     """The contents of a copy."""
 
     copied_ms: int
-    """The time when it was begun, in milliseconds since 1970; 0 if no signature in the copy says so."""
+    """The time that it is as old as, in milliseconds since 1970; 0 if no signature in the copy says so.
+
+    With a referee that runs this is when the copy was begun; with one that is stopped, when its newest entry was
+    written: nothing shows that the directory is not an older one, such as a snapshot of its disk.
+    """
     games: int = 0
     """Games in it that are not over."""
     files: tuple[str, ...] = ()
     """The names of its files."""
     doubts: Mapping[bytes, int] = field(default_factory=dict)
     """Games that were in doubt when it was made, and since when, as ``Marks.doubts``."""
+    is_of_running: bool = True
+    """False: the referee was stopped when it was made."""
+    lacking: int = 0
+    """Games of which it lacks entries that were signed, as the marks say: the database had gone back."""
+    address: str | None = None
+    """The address of the database that the games are in, which is not in the copy; None: they are in a file."""
     made: tuple[Path, ...] = ()
     """Files that ``lay_down`` has made."""
     marks: Path | None = None
@@ -69,43 +82,81 @@ def back_up(
     marks: Path | None = None,
     seal_key: Path | None = None,
 ) -> Backup:
-    """Copy a referee's directory, whether it runs or not; all of it or nothing.
+    """Copy a referee's directory, whether it runs or not; all of it or nothing. Games in PostgreSQL are not copied.
 
     ``with_keys``: copy the secret keys as well, without which the copy cannot be used. ``marks``, ``seal_key``: where
     these are if not in the directory. Raise ``DataError``.
     """
     try:
-        if not (path / STORE_FILE).exists() and store_address(path) is None:
+        address = store_address(path)
+        if not (path / STORE_FILE).exists() and address is None:
             raise DataError(f"{path / STORE_FILE}: No such file; expected --data with a referee's directory")
-        if (address := store_address(path)) is not None:
-            what = f"its games are in {address}, which has a backup of its own (pg_dump, pg_basebackup)"
-            raise DataError(f"{path}: {what}; after a restore of that see docs/runbooks/database-went-back.md")
         if out.exists():
             raise DataError(f"{out}: is there already; expected the name of a new directory")
-        signer = CheckpointSigner(origin_of(path, None), PrivateKey.load(path / KEY_FILE))
+        signer = signer_of(path, None)
         beside = out.with_name(f".{out.name}.new")
         if beside.exists():
             shutil.rmtree(beside)
         beside.mkdir(mode=0o700)
-        notes = copy_store(path / STORE_FILE, beside / STORE_FILE)
-        sources = {name: path / name for name in (*_PUBLIC, *(_SECRET if with_keys else ()))}
+        is_running = _is_running(path)
+        copied, lacking = _NO_GAMES, list[bytes]()
+        if address is None:
+            # The marks first: those of a referee that runs are never ahead of games that are copied later.
+            known = _known(marks or path / MARKS_FILE)
+            copied = copy_store(path / STORE_FILE, beside / STORE_FILE)
+            lacking = [game_id for game_id, mark in known.items() if mark.size > _size(copied, game_id)]
+        names = (*_PUBLIC, *([STORE_ADDRESS_FILE] if address else ()), *(_SECRET if with_keys else ()))
+        sources = {name: path / name for name in names}
         if with_keys and seal_key is not None:
             sources[SEAL_FILE] = seal_key
         for name, source in sources.items():
             if source.exists():
                 _copy(source, beside / name)
         doubts = doubts_in(marks or path / MARKS_FILE)
-        _sign(beside, signer, now_ms, notes, doubts)
+        copied_ms = now_ms
+        if copied.newest_ms and not is_running:
+            # The games of an earlier copy were whole at its time.
+            copied_ms = min(now_ms, max([copied.newest_ms, *([] if lacking else doubts.values())]))
+        for game_id in lacking:
+            if (last_ms := copied.last_ms.get(game_id)) is not None:
+                doubts[game_id] = min(last_ms, doubts.get(game_id, last_ms))
+        _sign(beside, signer, copied_ms, copied.notes, doubts)
         _sync(beside)
         beside.rename(out)
         _sync(out.parent)
-        (path / BACKUP_FILE).touch(mode=0o600)
-        os.utime(path / BACKUP_FILE, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
+        if address is None:
+            (path / BACKUP_FILE).touch(mode=0o600)
+            os.utime(path / BACKUP_FILE, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
     except OSError as error:
         raise DataError(f"{error.filename or out}: {error.strerror}") from error
     except (LogError, StoreFailed) as error:
         raise DataError(str(error)) from error
-    return Backup(now_ms, len(notes), tuple(sorted(file.name for file in out.iterdir())))
+    files = tuple(sorted(file.name for file in out.iterdir()))
+    return Backup(copied_ms, len(copied.notes), files, {}, is_running, len(lacking), address)
+
+
+_NO_GAMES: Final = Copied({}, {}, frozenset(), 0)
+
+
+def _is_running(path: Path) -> bool:
+    try:
+        check_stopped(path)
+    except DataError:
+        return True
+    return False
+
+
+def _known(marks: Path) -> dict[bytes, Mark]:
+    return marks_in(marks) if marks.exists() else {}
+
+
+def _size(copied: Copied, game_id: bytes) -> int:
+    """Return how many entries of a game are in a copy; of one that is over no fewer than were signed."""
+    note = copied.notes.get(game_id)
+    if note is None:
+        return sys.maxsize if game_id in copied.games else 0
+    size = _head(note).get("size")
+    return size if isinstance(size, int) else sys.maxsize  # the referee sets such a game aside
 
 
 def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) -> Backup:
@@ -116,6 +167,7 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
     """
     try:
         files = {STORE_FILE: copy} if copy.is_file() else _files(copy)
+        address = store_address(copy) if STORE_ADDRESS_FILE in files else None
         backup = Backup(0) if copy.is_file() else _read(copy)
         for left in logs_of(copy if copy.is_file() else copy / STORE_FILE):
             if left.exists():
@@ -139,7 +191,7 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
             if old.exists():
                 old.rename(old.with_name(f"{kept.name}.before-{now_ms}{old.name.removeprefix(kept.name)}"))
         # The database last: without it the next try begins anew.
-        made = [path / name for name in sorted(files, key=lambda name: name == STORE_FILE)]
+        made = [path / name for name in sorted(files, key=lambda name: name in _STORES)]
         made = [file for file in made if not file.exists()]
         try:
             for file in made:
@@ -150,7 +202,7 @@ def lay_down(copy: Path, path: Path, now_ms: int, *, marks: Path | None = None) 
             raise
     except OSError as error:
         raise DataError(f"{error.filename or copy}: {error.strerror}") from error
-    return replace(backup, made=tuple(made), marks=aside)
+    return replace(backup, made=tuple(made), marks=aside, address=address)
 
 
 def take_up(backup: Backup) -> None:
@@ -162,24 +214,24 @@ def take_up(backup: Backup) -> None:
 
 def _files(copy: Path) -> dict[str, Path]:
     """Return the files of a copy that belong into a directory, by name. Raise ``DataError``."""
-    if not (copy / STORE_FILE).exists():
+    if not any((copy / name).exists() for name in _STORES):
         raise DataError(f"{copy / STORE_FILE}: No such file; expected a directory that referee backup made")
-    return {name: copy / name for name in (STORE_FILE, *_PUBLIC, *_SECRET) if (copy / name).exists()}
+    return {name: copy / name for name in (*_STORES, *_PUBLIC, *_SECRET) if (copy / name).exists()}
 
 
 def _sign(
-    folder: Path, signer: CheckpointSigner, now_ms: int, notes: dict[bytes, bytes], doubts: dict[bytes, int]
+    folder: Path, signer: CheckpointSigner, copied_ms: int, notes: dict[bytes, bytes], doubts: dict[bytes, int]
 ) -> None:
     heads = {game_id.hex(): _head(note) for game_id, note in sorted(notes.items())}
     manifest = {
         "origin": signer.verifier.name,
-        "copied_ms": now_ms,
-        "sha256": {STORE_FILE: _digest(folder / STORE_FILE)},
+        "copied_ms": copied_ms,
+        "sha256": {name: _digest(folder / name) for name in _STORES if (folder / name).exists()},
         "open_games": heads,
         "in_doubt": {game_id.hex(): copied_ms for game_id, copied_ms in sorted(doubts.items())},
     }
     data = f"{json.dumps(manifest, indent=1)}\n".encode()
-    head = TreeHead(f"{signer.verifier.name}/backup", now_ms, sha256(data).digest())
+    head = TreeHead(f"{signer.verifier.name}/backup", copied_ms, sha256(data).digest())
     for name, written in ((_MANIFEST, data), (_NOTE, signer.sign_head(head))):
         with (folder / name).open("xb") as file:
             file.write(written)
@@ -191,7 +243,7 @@ def _head(note: bytes) -> dict[str, object]:
     try:
         checkpoint = Checkpoint.parse(Note.parse(note).text)
     except LogError:
-        return {}  # the referee sets such a game aside
+        return {}
     return {"size": checkpoint.size, "root": b64encode(checkpoint.root).decode()}
 
 
@@ -212,8 +264,9 @@ def _read(copy: Path) -> Backup:
     if not signed:
         raise DataError(f"{altered}: {_NOTE} does not fit {_MANIFEST}; expected another copy")
     manifest = json.loads(data)
-    if _digest(copy / STORE_FILE) != manifest["sha256"][STORE_FILE]:
-        raise DataError(f"{altered}: {STORE_FILE} was changed or damaged; expected another copy")
+    for name in _STORES:
+        if (_digest(copy / name) if (copy / name).exists() else None) != manifest["sha256"].get(name):
+            raise DataError(f"{altered}: {name} was changed or damaged; expected another copy")
     doubts = {bytes.fromhex(game_id): copied_ms for game_id, copied_ms in manifest["in_doubt"].items()}
     return Backup(manifest["copied_ms"], len(manifest["open_games"]), doubts=doubts)
 

@@ -17,10 +17,8 @@ from typing import Any
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.log.public.checkpoint import MAX_POLICY_BYTES, LogPolicy
 from referee.server.live.opening import new_token, token_digest
 from referee.server.live.timing import SystemTime, Time
-from referee.server.publishing.sequencer import Sequencer, WentBack
 from referee.server.service.files import (
     ALIVE_FILE,
     BACKUP_FILE,
@@ -28,8 +26,6 @@ from referee.server.service.files import (
     DEFAULT_ORIGIN,
     KEY_FILE,
     LOCK_FILE,
-    LOG_KEY_FILE,
-    LOG_VERIFIER_FILE,
     STORE_ADDRESS_FILE,
     STORE_FILE,
     TOKEN_FILE,
@@ -39,7 +35,7 @@ from referee.server.service.files import (
 from referee.server.service.tls import NODE_SECRET_BYTES
 from referee.server.store.seal import Seal
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, add_marks
-from referee.server.store.sqlite import SqliteStore
+from referee.server.store.sqlite import SqliteStore, signers_in
 from referee.server.store.sqlite_files import make_whole
 from referee.server.store.store import BUSY_S, Store, StoreFailed, Upgrade
 
@@ -151,9 +147,11 @@ def open_data(
     made = _MadeFiles(path, marks, seal_key)
     opened: SqlStore | None = None
     try:
-        signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
-        keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
+        signer = signer_of(path, origin)
         database = store or store_address(path)
+        if database is None:
+            _check_signer(path / STORE_FILE, path / KEY_FILE, signer.verifier)
+        keep(path / VERIFIER_FILE, f"{signer.verifier}\n", 0o644)
         if database is None and require_standby:
             what = "its games are in a file, of which there is no standby"
             raise StoreFailed(f"{path}: {what}; expected --store, or no --require-standby")  # noqa: TRY301 - as others
@@ -233,7 +231,7 @@ def move_data(path: Path, address: str, *, marks: Path | None = None, seal_key: 
         _check_mode(path)
         lock = _locked(path)
         try:
-            signer = CheckpointSigner(origin_of(path, None), load_or_make_key(path / KEY_FILE))
+            signer = signer_of(path, None)
             marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
             # Any fault in it shows now, and nothing sealed is left open.
             file = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, on_upgrade=_refuse_upgrade)
@@ -282,7 +280,7 @@ def replace_organiser(path: Path, store: str | None) -> Path:
         if database is None or not (path / KEY_FILE).exists():
             what = "not the directory of a cluster's referee"
             raise DataError(f"{path}: {what}; expected its {KEY_FILE}, {VERIFIER_FILE} and {STORE_ADDRESS_FILE}")
-        verifier = CheckpointSigner(origin_of(path, None), load_or_make_key(path / KEY_FILE)).verifier
+        verifier = signer_of(path, None).verifier
         token = new_token()
         # The file comes last: a referee with a token that the database does not know would not start.
         cluster_module().replace_organiser(database, str(verifier), token_digest(token))
@@ -332,6 +330,49 @@ def origin_of(path: Path, wanted: str | None) -> str:
     if wanted not in {None, kept}:
         raise DataError(f"{path}: this referee's name is {kept}, not {wanted}; expected no --origin, or the same")
     return kept
+
+
+def signer_of(path: Path, origin: str | None) -> CheckpointSigner:
+    """Return what signs a directory's games, with a new key if it has no games yet.
+
+    ``origin``: as ``origin_of`` takes it. Raise ``DataError`` if the key is lost or is another's, ``LogError``,
+    ``OSError``.
+    """
+    name, key = origin_of(path, origin), path / KEY_FILE
+    if not key.exists():
+        for bound in (VERIFIER_FILE, STORE_FILE, STORE_ADDRESS_FILE):
+            if (path / bound).exists():
+                what = "No such file, and without it no game can continue"
+                raise DataError(f"{key}: {what}; nothing was changed; {_KEY}")
+    signer = CheckpointSigner(name, load_or_make_key(key))
+    check_key(key, signer, path / VERIFIER_FILE)
+    return signer
+
+
+_KEY = (
+    "put back the referee.pem of this directory, from a backup; if it is lost, keep the directory as evidence, and "
+    "start with another --data and another --origin"
+)
+
+
+def check_key(key: Path, signer: CheckpointSigner, verifier: Path) -> None:
+    """Raise ``DataError`` if the key in this file is not the one that the verifier file names; ``OSError``."""
+    if not verifier.exists():
+        return
+    kept = verifier.read_text(encoding="utf-8", errors="replace").strip()
+    if kept != str(signer.verifier):
+        what = f"another key than {verifier.name} names, so what it signs would not count, and nothing could continue"
+        raise DataError(f"{key}: {what}; nothing was changed; put back the {key.name} of this directory, from a backup")
+
+
+def _check_signer(store: Path, key: Path, verifier: VerifierKey) -> None:
+    """Raise ``DataError`` if the games in a file are signed with another key or name; ``StoreFailed``."""
+    found = signers_in(store)
+    if found and (verifier.name, verifier.id) not in found:
+        names = {name for name, _ in found}
+        how = "with another key" if verifier.name in names else f"not by {verifier.name}"
+        what = f"the games in {store.name} are signed by {', '.join(sorted(names))}, {how}, so none could continue"
+        raise DataError(f"{key}: {what}; nothing was changed; {_KEY}")
 
 
 def _check_is_file(marks: Path | None) -> None:
@@ -448,52 +489,3 @@ def no_upgrade(upgrade: Upgrade) -> None:
     """Refuse to bring a database of an earlier program up to date."""
     what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
     raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
-
-
-LOG_NAME = "log"
-"""Ends the log's origin, after that of the games."""
-
-
-def log_signer(data: Path, origin: str) -> CheckpointSigner:
-    """Return what signs the log, with a new key if there was none. Raise ``DataError``, ``LogError``, ``OSError``."""
-    key, verifier = data / LOG_KEY_FILE, data / LOG_VERIFIER_FILE
-    if verifier.exists() and not key.exists():
-        what = "No such file, and the public log is signed with it"
-        raise DataError(
-            f"{key}: {what}; put it back; if it is lost, the log ends, and a new one needs another --origin"
-        )
-    signer = CheckpointSigner(f"{origin}/{LOG_NAME}", load_or_make_key(key))
-    keep(verifier, f"{signer.verifier}\n", 0o644)
-    return signer
-
-
-def read_policy(path: Path) -> LogPolicy:
-    """Return the policy in the file. Raise ``DataError``."""
-    try:
-        with path.open("rb") as file:
-            return LogPolicy.parse(file.read(MAX_POLICY_BYTES + 1))
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from error
-    except LogError as error:
-        expected = f"; expected {error.expected}" if error.expected else ""
-        raise DataError(f"{path}: {error.what}{expected}") from error
-
-
-async def open_log(data: Data, folder: Path, policy_file: Path | None) -> Sequencer:
-    """Return the log in the folder, found as it is. Raise ``DataError``."""
-    try:
-        signer = log_signer(data.path, data.signer.verifier.name)
-        policy = read_policy(policy_file) if policy_file is not None else None
-        if policy is not None and signer.verifier not in (keys := policy.log(signer.verifier.name)) and keys:
-            what = f"it has another key of the log {signer.verifier.name}"
-            raise DataError(f"{policy_file}: {what}; expected that of {data.path / LOG_VERIFIER_FILE}")
-        try:
-            log = Sequencer(data.store, data.signer.verifier.name, signer, folder, policy)
-        except ValueError as error:
-            raise DataError(f"{policy_file}: {error}") from None
-        await log.start()
-    except OSError as error:
-        raise DataError(f"{error.filename or folder}: {error.strerror}") from error
-    except (LogError, StoreFailed, WentBack) as error:
-        raise DataError(str(error)) from error
-    return log

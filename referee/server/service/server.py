@@ -36,7 +36,7 @@ from referee.server.service.admission import Admission, ForeignServices, NodePor
 from referee.server.service.arbiter import ArbiterService
 from referee.server.service.auth import Authenticator
 from referee.server.service.counters import Counters
-from referee.server.service.data import Data, DataError, check_stopped, open_data, open_log
+from referee.server.service.data import Data, DataError, check_stopped, open_data
 from referee.server.service.files import DEFAULT_ORIGIN
 from referee.server.service.forwarding import Forwarder
 from referee.server.service.game_service import GameService
@@ -44,6 +44,7 @@ from referee.server.service.health import Machine, Readiness
 from referee.server.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.server.service.metrics import Exposition, RefereeCollector
 from referee.server.service.permissions import SERVICES, Scope
+from referee.server.service.public_log import open_log
 from referee.server.service.rules import RulesService
 from referee.server.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService, proving_by
 from referee.server.service.status import StatusService

@@ -130,7 +130,8 @@ class PostgresStore(SqlStore):
                     keep_fact(session, "verifier", verifier.encode())
                 if new_marks and self.organiser is not None:
                     what = "each of several referees makes its marks itself"
-                    raise StoreFailed(f"{url}: {what}; expected --accept-rollback for a database that was restored")
+                    how = "expected the copied keys and store in a new directory, and a start"
+                    raise StoreFailed(f"{url}: {what}; {how}; after a restored database recover --accept-rollback")
                 self._seal = self._open_seal(session, seal_key, renew=new_seal)
                 made = (
                     self._open_marks(session, marks, busy_s, renew=new_marks, copied_ms=copied_ms)

@@ -6,13 +6,16 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from google.protobuf.message import DecodeError
 
+from referee.log.entry import decode_entry
+from referee.log.errors import LogError
+from referee.log.note import Note
 from referee.log.v1 import log_pb2
 from referee.server.store import statements
 from referee.server.store.nodes import Alone
@@ -158,17 +161,56 @@ _MOST_ROWS = 4096
 """Entries that one statement takes."""
 
 
-def copy_store(path: Path, copy: Path, busy_s: float = BUSY_S) -> dict[bytes, bytes]:
-    """Copy a store's file as it is at one moment, also while it is written to.
+class Copied(NamedTuple):
+    """The games in a copy of a store's file."""
 
-    Return by game id the note of the last entry of each game in the copy that is not over. Raise ``OSError``,
-    ``StoreFailed``.
-    """
+    notes: dict[bytes, bytes]
+    """By game id the note of the last entry of each game that is not over."""
+    last_ms: dict[bytes, int]
+    """By game id the time of that entry, in milliseconds since 1970."""
+    games: frozenset[bytes]
+    """The ids of all games."""
+    newest_ms: int
+    """The time of the newest entry of any game; 0: there is none."""
+
+
+def copy_store(path: Path, copy: Path, busy_s: float = BUSY_S) -> Copied:
+    """Copy a store's file as it is at one moment, also while it is written to. Raise ``OSError``, ``StoreFailed``."""
     with store_errors(path):
         with closing(connect(path, busy_s)) as connection:
             copy_whole(connection, copy)
         with closing(sqlite3.connect(copy)) as connection:
-            return statements.open_notes(connection)
+            games = frozenset(game_id for (game_id,) in connection.execute("SELECT id FROM games"))
+            last_ms = dict(statements.last_times(connection))
+            return Copied(statements.open_notes(connection), last_ms, games, _newest_ms(connection))
+
+
+def _newest_ms(connection: sqlite3.Connection) -> int:
+    """Return when the last commit was, by the stamps of entries; those that a repair put back are older."""
+    newest = 0
+    for (data,) in connection.execute("SELECT data FROM entries ORDER BY place DESC LIMIT 64"):
+        with suppress(LogError):
+            newest = max(newest, decode_entry(data).referee_ms)
+    return newest
+
+
+def signers_in(path: Path) -> set[tuple[str, bytes]]:
+    """Return the names and key ids under checkpoints of a store's file, which nothing changes; empty: there are none.
+
+    A few of them are looked at, as one may be damaged. Raise ``StoreFailed``.
+    """
+    if not path.exists():
+        return set()
+    # A connection that may only read would leave its files beside the database.
+    with store_errors(path), closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as connection:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entries'").fetchone() is None:
+            return set()
+        notes = connection.execute("SELECT note FROM entries WHERE length(note) > 0 LIMIT 16").fetchall()
+    signers = set()
+    for (note,) in notes:
+        with suppress(LogError):
+            signers |= {(line.name, line.key_id) for line in Note.parse(note).signatures}
+    return signers
 
 
 def doubts_in(marks: Path) -> dict[bytes, int]:

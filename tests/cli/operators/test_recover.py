@@ -144,6 +144,10 @@ async def test_games_are_listed_with_the_reason(a_copy: SetBackHere) -> None:
     assert f"game {case.missing.id}: not in the database, although {case.missing.record.size} entries" in told
     assert told.count("\ngame ") == 1
     assert "decide about each" in told
+    (lost,) = [line for line in told.splitlines() if line.startswith(f"game {case.lost.id}")]
+    assert lost.endswith("; expected --from, --continue or --end")
+    (missing,) = [line for line in told.splitlines() if line.startswith(f"game {case.missing.id}")]
+    assert missing.endswith("; expected --from or --give-up")
     for way in ("--continue", "--end"):
         said = case.recover(way, code=1)
         assert "no game is in doubt\nthese games lack signed entries, or are damaged: name each of them\ngame " in said
@@ -488,7 +492,8 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     assert f"{SEAL_FILE}: made; secrets sealed with the old key can no longer be opened" in told
     for play in (dealt, other):
         assert f"game {play.id}: the secret that it deals from is lost" in told
-    assert told.count("\ngame ") == 2
+    assert told.count("\ngame ") == told.count("; expected --end or --give-up\n") == 2
+    assert "--continue" not in told, "no way is offered that is refused"
     async with running(data) as (server, client):  # the others continue
         assert len(server.live_games.aside) == 2
         moved(declared, client)
@@ -545,7 +550,14 @@ async def test_marks_that_are_lost_for_good(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("0" * 32,), ("--give-up",), ("0" * 32, "--continue", "--end"), ("game", "--end"), ("A" * 32, "--end")],
+    [
+        ("0" * 32,),
+        ("--give-up",),
+        ("0" * 32, "1" * 32, "--from", "a.gamelog"),
+        ("0" * 32, "--continue", "--end"),
+        ("game", "--end"),
+        ("A" * 32, "--end"),
+    ],
 )
 def test_wrong_words(words: tuple[str, ...], tmp_path: Path) -> None:
     done = referee("recover", *words, "--data", tmp_path)

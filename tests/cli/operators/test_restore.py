@@ -17,7 +17,7 @@ import grpc
 import pytest
 
 from referee.log.file import MAGIC, FrameType, encode_frame, entries, read
-from referee.server.service.files import KEY_FILE, STORE_FILE, VERIFIER_FILE
+from referee.server.service.files import KEY_FILE, STORE_ADDRESS_FILE, STORE_FILE, VERIFIER_FILE
 from referee.server.store.sql import MARKS_FILE, SEAL_FILE
 from referee.text.notation.times import moment_utc
 from referee.v1 import game_pb2, status_service_pb2_grpc
@@ -26,6 +26,8 @@ from referee.v1 import status_service_pb2 as status_pb
 from tests.cli.inside import referee
 from tests.server.service.conftest import running
 from tests.server.service.player import SCRIBE, Client, Play, bearer, refusal, refused
+from tests.server.service.resend import moved
+from tests.server.store.postgres import Postgres
 
 DECLARED: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw}
 
@@ -133,7 +135,7 @@ def case(template: Gone, tmp_path: Path) -> Gone:
     return replace(template, path=tmp_path)
 
 
-async def again(play: Play, client: Client) -> Play:
+async def back(play: Play, client: Client) -> Play:
     """Return the game as returning players know it; what others know of it stays as it is."""
     created = pb.CreateGameResponse()
     created.CopyFrom(play.created)
@@ -164,7 +166,7 @@ async def test_what_was_open_is_in_doubt_and_takes_nothing(case: Gone) -> None:
             assert (game.state, list(game.awaited_seats)) == (game_pb2.GAME_STATE_IN_DOUBT, [])
             assert not game.scribe_awaited
             assert len(list(entries(BytesIO(await client.log(play.id))))) == game.size, "it can be fetched"
-        failure = await refused((await again(case.dealt, client)).step())
+        failure = await refused((await back(case.dealt, client)).step())
         assert failure.reason == "IN_DOUBT"
         abort = client.games.AbortGame(pb.AbortGameRequest(game_id=case.dealt.id), metadata=bearer(client.organiser))
         assert (await refused(abort)).reason == "IN_DOUBT"
@@ -187,7 +189,7 @@ async def test_files_of_players_bring_back_what_the_copy_lacks(case: Gone) -> No
     assert f"game {case.over.id}: was over in the copy" in told
     async with running(case.data) as (_, client):
         for play in (case.dealt, case.table, case.table_later):
-            found = await again(play, client)
+            found = await back(play, client)
             if play is case.table_later:
                 tokens(told, found)
             await found.steps(3)
@@ -210,7 +212,7 @@ async def test_on_without_what_is_lost_is_a_declared_loss_and_no_fork(case: Gone
     assert "every game can continue" in case.recover()
     async with running(case.data) as (_, client):
         for play in (case.dealt, case.table):
-            await (await again(play, client)).steps(12)
+            await (await back(play, client)).steps(12)
     for play in (case.dealt, case.table):
         now = await case.fetched(play)
         code, line = case.proven(play, now)
@@ -286,7 +288,7 @@ async def test_stopped_while_a_file_is_taken(window: str, case: Gone) -> None:
     (comment,) = case.audit(now)["comments"]
     assert "entries that it signed later may be lost" in comment
     async with running(case.data) as (_, client):
-        await (await again(play, client)).steps(2)
+        await (await back(play, client)).steps(2)
 
 
 async def shown(play: Play, client: Client, size: int) -> str:
@@ -429,6 +431,72 @@ async def test_a_copy_by_hand_without_keys(case: Gone) -> None:
     (aside,) = case.data.glob(f"{MARKS_FILE}.before-*")
     assert f"the marks that were there are kept as {aside}, and know what the copy lacks" in done.stdout
     assert aside.read_bytes() == b"of before"
+
+
+@pytest.mark.parametrize("what", ["all of it", "the database"])
+async def test_a_copy_of_a_directory_that_went_back_is_as_old_as_its_games(what: str, tmp_path: Path) -> None:
+    """Whatever the time is when it is made: a copy with a later time would hide what was signed in between."""
+    data, old = tmp_path / "data", tmp_path / "old"
+    async with running(data) as (_, client):
+        play = await client.play()
+        await play.until_play()
+        newest_ms = play.record.last_ms
+    shutil.copytree(data, old)
+    async with running(data) as (server, client):
+        moved(play, client)
+        await play.steps(3)
+        await client.play(seed=2)
+        running_copy = referee("backup", tmp_path / "running", "--data", data)
+        assert "stopped" not in running_copy.stdout + running_copy.stderr
+        assert stamp(tmp_path / "running") >= server.data.time.now_ms() - 60_000
+    if what == "the database":
+        shutil.copy(old / STORE_FILE, data)
+    else:
+        shutil.rmtree(data)
+        old.rename(data)
+    made = referee("backup", tmp_path / "copy", "--data", data)
+    assert (
+        f"the referee is stopped, so the copy is as old as its newest entry, of {moment_utc(newest_ms)}\n"
+        in made.stdout
+    )
+    lacks = "the copy lacks signed entries of 2 games, as the database went back; see referee recover"
+    assert (lacks in made.stdout) == (what == "the database")
+    assert stamp(tmp_path / "copy") == newest_ms
+    again = referee("restore", tmp_path / "copy", "--data", tmp_path / "again")
+    assert f"it may lack entries that were signed after {moment_utc(newest_ms)}" in again.stdout
+
+
+def stamp(copy: Path) -> int:
+    found: int = json.loads((copy / "backup.json").read_text())["copied_ms"]
+    return found
+
+
+async def test_a_directory_is_lost_and_its_games_are_in_a_database(tmp_path: Path, postgres: Postgres) -> None:
+    """Its copy has the keys and the address. The marks are lost, so nothing shows that the database lacks nothing."""
+    data, again, url = tmp_path / "data", tmp_path / "again", postgres.new()
+    async with running(data, store=url) as (_, client):
+        plays = [await client.play(), await client.play(seed=2), await client.play(seed=3, **DECLARED)]
+        for play in plays:
+            await play.until_play()
+        made = referee("backup", tmp_path / "copy", "--data", data)
+        assert f"the games are not in it: they are in {url}; copy them with pg_dump" in made.stdout
+        await plays[0].steps(2)
+    assert {file.name for file in (tmp_path / "copy").iterdir()} >= {KEY_FILE, SEAL_FILE, STORE_ADDRESS_FILE}
+    shutil.rmtree(data)
+    restored = referee("restore", tmp_path / "copy", "--data", again)
+    assert restored.returncode == 1, restored
+    assert f"the games are in {url} as they are there now, and tokens too\n" in restored.stdout
+    assert restored.stdout.count(": in doubt: ") == 3
+    after = f"it may lack entries that were signed after {moment_utc(plays[0].record.last_ms)}"
+    assert after in restored.stdout, "as old as the game in the database, not as the copy"
+    done = referee("recover", "--data", again, "--continue")
+    (offered,) = [line for line in done.stdout.splitlines() if line.endswith(f" --continue --data {again}")]
+    assert {play.id for play in plays[:2]} < {*offered.split()}, "with a deck, by name, all at once"
+    assert referee(*offered.split()[1:]).returncode == 0
+    assert referee("recover", "--data", again).stdout == "every game can continue\n"
+    async with running(again) as (_, client):
+        for play in plays:
+            await (await back(play, client)).steps(2)
 
 
 async def test_backups(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import socket
 import stat
 import sys
@@ -192,6 +193,54 @@ def test_a_start_that_fails_later_removes_nothing(tmp_path: Path, here: Run) -> 
     before = {path.name: path.read_bytes() for path in data.iterdir()}
     assert here("serve", "--data", data, "--listen", "127.0.0.1:0", "--require-standby")[0] == 1
     assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+
+
+KEYS = {
+    "another key": ("referee.pem", "another key than referee.vkey names, so what it signs would not count"),
+    "a key that is lost": ("", "No such file, and without it no game can continue"),
+    "key and name of another referee": (
+        "referee.pem referee.vkey",
+        "the games in referee.db are signed by referee.local, not by other.example, so none could continue",
+    ),
+    "another key, and no name": (
+        "referee.pem -referee.vkey",
+        "the games in referee.db are signed by referee.local, with another key, so none could continue",
+    ),
+    "another key of the public log": ("log.pem", "another key than log.vkey names"),
+}
+
+
+@pytest.mark.parametrize("case", KEYS)
+def test_a_start_with_another_key_changes_nothing(case: str, tmp_path: Path, here: Run) -> None:
+    """Every game would be set aside with it, and the verifier's file be written anew."""
+    files, expected = KEYS[case]
+    data, log = tmp_path / "data", ("--log", tmp_path / "log")
+
+    async def prepare() -> None:
+        async with running(data, log=tmp_path / "log") as (_, client):
+            await client.play()
+        async with running(tmp_path / "other", origin="other.example", log=tmp_path / "other-log"):
+            pass
+
+    asyncio.run(prepare())
+    if not files:
+        (data / "referee.pem").unlink()
+    for name in files.split():
+        if name.startswith("-"):
+            (data / name[1:]).unlink()
+        else:
+            shutil.copy(tmp_path / "other" / name, data)
+    # The key of the log is looked at when the games are open.
+    kept = [path for path in data.iterdir() if files != "log.pem" or path.suffix in (".pem", ".vkey")]
+    before = {path: path.read_bytes() for path in kept}
+    origin = ("--origin", "referee.local") if "-" in files else ()
+    for words in (("serve", "--listen", "127.0.0.1:0", *log, *origin), ("recover",)):
+        if words[0] == "serve" or (files != "log.pem" and not origin):
+            code, _, error = here(*words, "--data", data)
+            assert (code, expected in error, "nothing was changed; put back" in error) == (1, True, True), error
+            assert error.count("\n") == 1
+    assert {path: path.read_bytes() for path in kept} == before
+    assert files == "log.pem" or {*data.iterdir()} == {*kept}
 
 
 async def _opened_and_closed(data: Path) -> None:

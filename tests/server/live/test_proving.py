@@ -30,7 +30,7 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Policy, Report, Verdict
-from referee.server.live import proving, recovery
+from referee.server.live import proving, restoration
 from referee.server.live.context import Context
 from referee.server.service import game_service, solver
 from referee.server.service import server as serving
@@ -290,7 +290,7 @@ async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
         for table in ("entries", "closed", "unproved", "games"):
             store.execute(f"DELETE FROM {table}")
     opened = open_data(tmp_path / "data", "referee.local")
-    await recovery.restore(Context(opened.store, opened.signer, installed()), bytes.fromhex(play.id), copy)
+    await restoration.restore(Context(opened.store, opened.signer, installed()), bytes.fromhex(play.id), copy)
     await opened.close()
     async with running(tmp_path / "data") as (server, client):
         moved(play, client)

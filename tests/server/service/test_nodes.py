@@ -23,6 +23,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from referee.log.entry import decode_entry
 from referee.log.file import entries
+from referee.log.keys import PrivateKey
 from referee.server.live import sharing
 from referee.server.live.live_games import LiveGames
 from referee.server.live.refusals import Unsound
@@ -581,6 +582,9 @@ async def test_the_organisers_token_is_one_in_the_whole_cluster(url: str, tmp_pa
         for client in both.clients:
             await client.play()
         (third / "referee.pem").unlink()
+        with pytest.raises(DataError, match="No such file, and without it no game can continue"):
+            await Server.start(Config(third))
+        PrivateKey.generate().save(third / "referee.pem")
         (third / "referee.vkey").unlink()
         with pytest.raises(DataError, match="its games are signed by"):
             async with running(third, origin="referee.local"):

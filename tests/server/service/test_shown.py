@@ -16,7 +16,7 @@ from referee.log.file import entries
 from referee.log.fork import find_fork, read_side
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
-from referee.server.live import recovery
+from referee.server.live import recovery, restoration
 from referee.server.live.context import Context
 from referee.server.service.data import open_data, origin_of
 from referee.server.service.files import STORE_FILE
@@ -94,7 +94,7 @@ async def continued(path: Path, play: Play, file: bytes = b"") -> None:
     try:
         context = Context(opened.store, opened.signer, installed(), time=opened.time)
         if file:
-            await recovery.restore(context, bytes.fromhex(play.id), BytesIO(file))
+            await restoration.restore(context, bytes.fromhex(play.id), BytesIO(file))
         else:
             await recovery.go_on(context, bytes.fromhex(play.id), end=False)
     finally:
