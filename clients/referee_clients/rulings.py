@@ -138,7 +138,7 @@ class Bench:
 
     def told(self, look: Look, ruling: log_pb2.Rule) -> list[str]:
         """Return what the ruling does, a line for each fact. Raise ``NotAllowed``."""
-        last = ["the game goes on: it is resumed just before"] if _resumes(look, ruling) else []
+        last = ["play resumes: the game is resumed just before this ruling"] if _resumes(look, ruling) else []
         return [*told(look, self.check(look, ruling)), *last]
 
     async def pause(self, look: Look) -> int:
@@ -162,7 +162,7 @@ class Bench:
         try:
             return (await self.calls.act(place, self.author, self.key, ruling, text)).seq
         except WentOn as error:
-            raise WentOn(error.newest, "the game went on as soon as it was resumed") from error
+            raise WentOn(error.newest, "other entries came as soon as the game was resumed") from error
 
 
 async def look_at(calls: Arbiter) -> Look:

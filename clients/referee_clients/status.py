@@ -45,9 +45,9 @@ def how_it_stands(game: pb.GameStatus, now_ms: int) -> Text:
         case game_pb2.GAME_STATE_IN_DOUBT:
             text.append("in doubt: the organiser has to decide, see referee recover", "yellow")
         case game_pb2.GAME_STATE_PAUSED:
-            text.append("paused: an arbiter has to let it go on")
+            text.append("paused: an arbiter has to resume it")
         case game_pb2.GAME_STATE_ADJOURNED:
-            text.append("adjourned: an arbiter has to let it go on")
+            text.append("adjourned: an arbiter has to resume it")
         case game_pb2.GAME_STATE_RESULT_OPEN:
             when = f", until {moment_utc(game.until_ms)}" if game.until_ms else ""
             text.append(
@@ -106,7 +106,11 @@ def docket_lines(found: arbiter_pb.Docket) -> list[str]:
         what = f"entry {found.proposal.seq} proposes to take back everything after entry {found.proposal.to_seq}"
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
-        when = f"entered at {moment_utc(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
+        when = (
+            f"entered at {moment_utc(found.until_ms)}, unless a player or arbiter acts before"
+            if found.until_ms
+            else _held(found)
+        )
         lines.append(f"the game has come to its end: {found.outcome}")
         lines.append(f"  {when}")
         lines.append(f"  {result_words(read_end(found.waiting))}")

@@ -83,7 +83,7 @@ function* mayCheckIn(event, { number, commitment }) {
 
 function* mayForbid(event, { first, second }) {
   yield* named(event, first, second);
-  if (first === second) yield ["EVT-R1", "an entrant meets nobody alone"];
+  if (first === second) yield ["EVT-R1", "a pair needs two different entrants"];
   if (event.rounds.length) yield ["EVT-P5", "a pair is forbidden after round 1 was paired"];
 }
 
@@ -235,7 +235,7 @@ function* isResult(event, { round: number, table, result }) {
   if (places.length !== seats || !canBe) return yield ["EVT-G2", `${where}: expected a place for each of ${seats} seats`];
   if (scores.length && scores.length !== seats) return yield ["EVT-G2", `${where}: expected scores of ${seats} seats, or none`];
   if (forfeited.some((seat, at) => !places[seat] || (at > 0 && seat <= forfeited[at - 1]))) {
-    yield ["EVT-G2", `${where}: who forfeits was at the table, and is named once, in the order of the seats`];
+    yield ["EVT-G2", `${where}: a player who forfeits was at the table, and is named once, in the order of the seats`];
   }
   if (there.length < 2) yield ["EVT-S3", `${where}: a table is played by two or more`];
   if (round.origin !== ORIGINS.knock_out && !placePoints(event.terms, there.length)) {

@@ -31,7 +31,7 @@ export function termsFault(terms) {
     ["bye_points: more than a first place (EVT-S4)", terms.bye_points <= PARTS * Math.min(...points.map(({ places }) => places[0]))],
     ["late_until: no round of the event", terms.late_until <= rounds],
     ["late_points: more than a bye", terms.late_points <= terms.bye_points],
-    ["cut: a knock-out of nobody", cut > 0 || (seats === 0 && advance === 0)],
+    ["cut: a knock-out without players", cut > 0 || (seats === 0 && advance === 0)],
     ["cut: expected 2 to 1024", cut === 0 || (cut >= 2 && cut <= MAX_ENTRANTS)],
     ["cut_size: expected 2 to 6", cut === 0 || isSize(seats)],
     ["cut_advance: expected one, up to half a table", cut === 0 || (advance >= 1 && 2 * advance <= seats)],

@@ -107,7 +107,7 @@ async function openLog(bytes, policy) {
   }
   if (!isMet(policy, cosigned)) {
     const more = uncounted.length ? `; ${uncounted.join(", ")} with ML-DSA, which is not counted here` : "";
-    throw unproved(`cosigned by ${Object.keys(cosigned).join(", ") || "nobody"}, which is not the quorum ${policy.quorum}${more}`);
+    throw unproved(`cosigned by ${Object.keys(cosigned).join(", ") || "no witness"}, which is not the quorum ${policy.quorum}${more}`);
   }
   return { ...head, cosigned, uncounted };
 }
@@ -203,7 +203,7 @@ export class LogCheck {
       });
     }
     const remarks = logged.map(({ head, origin, index, cosigned, quorumAt: at }) => {
-      const by = Object.keys(cosigned).join(", ") || "nobody";
+      const by = Object.keys(cosigned).join(", ") || "no witness";
       const since = at < 2 ** 40 ? `, by a quorum at ${new Date(1000 * at).toISOString()}` : "";
       return `logged: ${head.size} entries as entry ${index} of ${origin}, cosigned by ${by}${since}`;
     });

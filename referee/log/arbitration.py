@@ -368,10 +368,10 @@ class Arbitration:
                 what = "seat {seat} never joined, and play has begun"
                 demand("TBL-38", there, what, "a seat that joined", seat=seat)
             case Skip(seat):
-                demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
+                demand("TBL-35", self.suspended is None, "the game is suspended", "a game in play")
                 demand("TBL-35", seat in now.deciding, "seat {seat} is not on turn", "the seat on turn", seat=seat)
             case Accept(seat):
-                demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
+                demand("TBL-35", self.suspended is None, "the game is suspended", "a game in play")
                 demand("TBL-35", seat in now.deciding, "seat {seat} is not on turn", "the seat on turn", seat=seat)
             case Dismiss() | Void():
                 pass

@@ -46,12 +46,14 @@ CONSEQUENCES: Final[Mapping[Ending, Consequence]] = {
         "the referee: the seat was awaited and not connected for longer than the terms allow",
         Worth.PLACES,
     ),
-    Ending.CRASHED: Consequence("an arbiter, or who runs the bots: the seat's program ended", Worth.PLACES),
+    Ending.CRASHED: Consequence(
+        "an arbiter, or the program that runs the bots: the seat's program ended", Worth.PLACES
+    ),
     Ending.ILLEGAL_MOVES: Consequence("the referee: the seat reached the strikes of the terms", Worth.PLACES),
     Ending.ADJUDICATED: Consequence("an arbiter, who gives the result or puts a seat out", Worth.RULED),
     Ending.ABORTED: Consequence("the organiser; or the referee, where no deck can be made (TBL-39)", Worth.NOTHING),
     Ending.VOIDED: Consequence("an arbiter: the game does not count", Worth.NOTHING),
-    Ending.REFEREE_FAULT: Consequence("the referee: it cannot go on with the game", Worth.NOTHING),
+    Ending.REFEREE_FAULT: Consequence("the referee: it cannot continue the game", Worth.NOTHING),
 }
 """Closed."""
 

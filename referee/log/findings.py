@@ -79,13 +79,13 @@ class Comments:
     def lost(self, recovered: log_pb2.Recovered, seq: int) -> None:
         """Tell of entries that the referee lost."""
         if recovered.copied_ms:
-            what = "entry {seq}: the referee went on from a copy of {when}; entries that it signed later may be lost"
+            what = "entry {seq}: the referee continued from a copy of {when}; entries that it signed later may be lost"
             self._recoveries.append(Phrase(what, {"seq": seq, "when": moment_utc(recovered.copied_ms)}))
             return
         lost = recovered.lost_size - seq
-        what = "entry {seq}: the referee lost {n} entries that it had signed, and went on"
+        what = "entry {seq}: the referee lost {n} entries that it had signed, and continued"
         if lost == 1:
-            what = "entry {seq}: the referee lost {n} entry that it had signed, and went on"
+            what = "entry {seq}: the referee lost {n} entry that it had signed, and continued"
         self._recoveries.append(Phrase(what, {"seq": seq, "n": lost}))
 
     def all(self) -> list[str | Phrase]:

@@ -325,7 +325,7 @@ def _check_end(game: LoggedGame, result: Result, seq: int) -> None:
         demand("TBL-29", not held, "a protest or appeal is still open", "a ruling on it before the result")
         return
     if result.ending is Ending.RULES:
-        raise LogError(Code.RESULT, _described(result), "no end: the game goes on by its rules")
+        raise LogError(Code.RESULT, _described(result), "no end: by its rules the game is not over")
     if result.ending is Ending.STALLED:
         _require(seq == game.last, "the game ends as stalled", "the entry limit, entry {last}", last=game.last)
     elif result.ending not in AT_ANY_TIME:

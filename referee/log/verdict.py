@@ -254,7 +254,7 @@ class LoggedHead:
     def __str__(self) -> str:
         where = f"{counted(self.size, 'entry', 'entries')} as entry {self.index} of {self.origin}"
         if not self.cosigned:
-            return f"{where}, cosigned by nobody"
+            return f"{where}, cosigned by no witness"
         since = f", by a quorum at {moment_utc(1000 * self.quorum_s)}" if self.quorum_s is not None else ""
         return f"{where}, cosigned by {', '.join(self.cosigned)}{since}"
 

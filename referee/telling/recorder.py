@@ -350,7 +350,7 @@ def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
         return ""
     told = f'[Result "{headers.result_words(ruled)}"]'
     if ruled.ending not in (Ending.ABORTED, Ending.REFEREE_FAULT):
-        return f"{told}: the text does not show what led to it"
+        return f"{told}: the text does not show its cause"
     if replace(contest, ruled=None).result(seats, pending) is not None:
         return f"{told}: the game had come to its end; only an open protest can lead to this ending"
     return ""
@@ -378,7 +378,7 @@ def rehearse(game: GameText) -> Wait | None:
 def _waiting(told: Wait | None, judged: Wait | None) -> Wait | None:
     """Return the wait of a result. ``told``: the text's, which alone knows of time that is left to protest."""
     if told not in (None, judged, Wait.PROTESTS) or (told and judged not in (None, told)):
-        what = "the header Waits says what the lines below it do not"
+        what = "the header Waits contradicts the lines below it"
         raise LogError(Code.NOT_AWAITED, what, "what the result waits for by its protests, appeals and rulings")
     return judged or told
 

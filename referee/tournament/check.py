@@ -43,7 +43,7 @@ _STANDING_RULES: Final = ("EVT-S",)
 _GAMES: Final = "*.gamelog"
 _DAMAGED: Final = (Verdict.CORRUPT, Verdict.FORK, Verdict.STALE)
 _WHOLE: Final = (Verdict.COMPLETE, Verdict.PREFIX, Verdict.UNLOGGED)
-_NO_KEY: Final = "no --games-key was given: who refereed the games is not known"
+_NO_KEY: Final = "no --games-key was given: the referee of the games is not known"
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """The largest document that is read."""
 
@@ -248,7 +248,7 @@ class DocumentReport:
         yield _named(self.exit_code)
         yield from (f"  {line}" for line in self.wrong)
         yield from (f"comment: {remark}" for remark in self.remarks)
-        yield f"{counted(self.rounds, 'round')} checked; a document is not signed: who wrote it is not known"
+        yield f"{counted(self.rounds, 'round')} checked; a document is not signed: its author is not known"
 
     def as_json(self) -> str:
         """Return the same as one document."""

@@ -163,7 +163,7 @@ def _drawn(_: EventFile, rest: str, __: str) -> Meant:
 def _planned(_: EventFile, rest: str, __: str) -> Meant:
     rounds = numbers("plan", rest)[0] if rest else None
     what = f"the next {rounds} rounds are" if rounds else "all rounds that are left are"
-    return Meant(f"{what} planned, so that nobody meets twice", lambda event: plan(event.log, rounds))
+    return Meant(f"{what} planned; no two players meet twice", lambda event: plan(event.log, rounds))
 
 
 def _paired(event: EventFile, rest: str, reason: str) -> Meant:

@@ -208,7 +208,7 @@ def result_lines(state: State, act: EnterResult | Amend, names: Names) -> Iterat
         f", in place of what was entered: {act.reason}" if isinstance(act, Amend) else ""
     )
     for seat, place in enumerate(result.places):
-        who = called(players[seat], names) if seat < len(players) else "nobody"
+        who = called(players[seat], names) if seat < len(players) else "no player"
         points = f", {result.scores[seat]} points in the game" if seat < len(result.scores) else ""
         out = ", forfeited" if seat in result.forfeited else ""
         yield f"seat {seat}: {who}: {f'place {place}' if place else 'did not come'}{points}{out}"

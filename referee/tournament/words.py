@@ -110,7 +110,7 @@ def possible_lines(players: int, sizes: Sequence[int]) -> Iterator[str]:
     if players > 1:
         possible = rounds_possible(players, sizes)
         known = f"{possible.reached} are known, more than {possible.ceiling} cannot be"
-        yield f"rounds in which nobody meets twice: {known}"
+        yield f"rounds in which no two players meet twice: {known}"
         yield advice(players)
 
 
@@ -160,7 +160,7 @@ def describe(act: acts.Act, names: Names) -> str:
         case acts.Expel(number, reason):
             return f"{called(number, names)} is expelled: {reason}"
         case acts.Cut():
-            return "the cut: the best go on to the knock-out"
+            return "the cut: the best advance to the knock-out"
         case acts.Close():
             return "the event is over"
         case acts.Abandon(reason):

@@ -79,7 +79,7 @@ async def test_a_pause_holds_the_game_until_the_ruling_is_made(table: Table) -> 
         bench.check(seen, skip(1 - on_turn))
     told = bench.told(seen, skip(on_turn))
     assert told[0] == f"arbiter 0 rules: seat {on_turn} is passed over ({RULE})"
-    assert told[-1] == "the game goes on: it is resumed just before"
+    assert told[-1] == "play resumes: the game is resumed just before this ruling"
     seq = await bench.enter(seen, skip(on_turn), "")
     seen = await bench.look()
     after = seen.transcript.entries

@@ -145,7 +145,7 @@ async def test_a_seat_that_is_put_out_ends(referee: Referee, tmp_path: Path) -> 
     key = tmp_path / "key"
     result = await play_async(game.joins[0], load("greedy", "kingdomino"), key_file=key)
     assert (result.forfeited, result.ending) == ("DISCONNECTED", "UNSPECIFIED")
-    assert result.outcome == "the game goes on; seat 0 was away for too long"
+    assert result.outcome == "the game is not over; seat 0 was away for too long"
     await game.ruled("reinstate", *on)
     await game.ruled("resume")
     results = await asyncio.gather(

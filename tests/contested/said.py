@@ -35,7 +35,7 @@ _WORDS: Final[dict[Ending, str]] = {
     Ending.ADJUDICATED: r"adjudicat|arbiter",
     Ending.VOIDED: r"void|does not count|arbiter",
     Ending.ABORTED: r"abort|organiser|broken off",
-    Ending.REFEREE_FAULT: r"fault|referee could not go on",
+    Ending.REFEREE_FAULT: r"fault|referee could not continue",
 }
 """How the reason is recognised; an end by the rules needs none."""
 

@@ -38,9 +38,9 @@ def recovered(played: Played, lost: int = 1) -> int:
 
 def remark(seq: int, lost: str) -> str:
     if not lost:
-        copy = "the referee went on from a copy of 2023-11-14 22:13:20 UTC"
+        copy = "the referee continued from a copy of 2023-11-14 22:13:20 UTC"
         return f"entry {seq}: {copy}; entries that it signed later may be lost"
-    return f"entry {seq}: the referee lost {lost} that it had signed, and went on"
+    return f"entry {seq}: the referee lost {lost} that it had signed, and continued"
 
 
 @pytest.mark.parametrize("lost", [1, 0])

@@ -41,10 +41,10 @@ def test_a_text_says_that_there_is_time_to_protest() -> None:
 
 
 def test_what_a_result_waits_for_is_not_against_the_lines() -> None:
-    with pytest.raises(LogError, match="the header Waits says what the lines below it do not"):
+    with pytest.raises(LogError, match="the header Waits contradicts the lines below it"):
         rehearse(game_text.read(OVER.format(waits="a ruling", more="")).game)
     protested = OVER.format(waits="protests", more="") + "0: protest against 1 TBL-3\n"
-    with pytest.raises(LogError, match="the header Waits says what the lines below it do not"):
+    with pytest.raises(LogError, match="the header Waits contradicts the lines below it"):
         rehearse(game_text.read(protested).game)
     assert rehearse(game_text.read(protested.replace('[Waits "protests"]\n', "")).game) is Wait.RULING
 
@@ -53,7 +53,7 @@ def test_what_a_result_waits_for_is_not_against_the_lines() -> None:
     ("text", "message"),
     [
         (OVER.format(waits="rain", more=""), "expected protests or a ruling"),
-        (OVER.format(waits="protests", more="").replace("1: resign\n", ""), "as the game goes on"),
+        (OVER.format(waits="protests", more="").replace("1: resign\n", ""), "as the game is not over"),
     ],
     ids=["unknown", "no result"],
 )

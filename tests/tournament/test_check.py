@@ -65,7 +65,7 @@ def test_results_are_those_of_audited_games(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.gamelog")
     unknown = check_event(path, POLICY, tmp_path, Policy())
     assert (unknown.exit_code, unknown.audited) == (0, 2)
-    assert "comment: no --games-key was given: who refereed the games is not known" in list(unknown.lines())
+    assert "comment: no --games-key was given: the referee of the games is not known" in list(unknown.lines())
 
 
 def _reversed(table: int, result: Result) -> Result:

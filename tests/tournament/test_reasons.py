@@ -49,7 +49,7 @@ def test_a_bye_is_explained() -> None:
     log = made(5, sizes=(4,), points=((5, 3, 2, 1),))
     found = [told(*each)["Bye"] for each in rounds(log, 3)]
     assert all("no tables of these sizes hold all players, and this player had none before." in each for each in found)
-    assert all(each.endswith("Nobody who had as few byes stands lower.") for each in found)
+    assert all(each.endswith("No player with as few byes stands lower.") for each in found)
     assert len({each.split(":")[0] for each in found}) == 3
 
 

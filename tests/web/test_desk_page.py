@@ -44,7 +44,7 @@ async def fill(detail: Locator, kind: str, **fields: str) -> None:
         field = detail.get_by_label(label.replace("_", " "))
         tag = await field.evaluate("each => each.tagName")
         await (field.select_option(value) if tag == "SELECT" else field.fill(value))
-    await detail.get_by_role("button", name="Show what would be signed").click()
+    await detail.get_by_role("button", name="Show the ruling to sign").click()
 
 
 async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club: Club) -> None:
@@ -64,7 +64,7 @@ async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club
     line = page.locator(".choices li", has_text=table.play.id[:8])
     await expect(line).to_contain_text("Calls for an arbiter: 1. Protests to be ruled on: 1.")
     await detail.get_by_role("button", name="Answer").click()
-    await expect(detail).to_contain_text("Answered. The call is shown no longer.")
+    await expect(detail).to_contain_text("Answered. The call is no longer shown.")
     await expect(detail.locator(".calls")).to_have_count(0)
     await expect(line).not_to_contain_text("Calls for an arbiter")
     # The games of one occasion.

@@ -67,7 +67,7 @@ async def test_pairings_results_and_standings_come_as_they_are_signed(page: Page
     await expect(body.locator("td:nth-child(3)")).to_have_text([shown(row.points) for row in placed])
     await expect(body.locator("td:nth-child(2)")).to_have_text([f"No. {row.number}" for row in placed])
     await expect(body.locator("th")).to_have_text([str(row.place) for row in placed])
-    await app.locator("summary", has_text="Everything that was entered").click()
+    await app.locator("summary", has_text="All acts of the event").click()
     said = f"Round 1: No. {pair.tables[1][0]} is given 1 2/3 points. Reason: a stolen tile"
     await expect(app.locator(".acts li").first).to_contain_text(said)
     await app.locator("summary", has_text="Terms and rules").click()
@@ -114,7 +114,7 @@ async def fill(page: Page, places: tuple[int, ...]) -> Locator:
     form = page.locator("form.entry")
     for seat, place in enumerate(places):
         await form.get_by_label("Place").nth(seat).select_option(str(place))
-    await form.get_by_role("button", name="Show what would be entered").click()
+    await form.get_by_role("button", name="Show the result to enter").click()
     return form.locator(".prepared")
 
 
@@ -129,7 +129,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     seats = [f"No. {who}" for who in desk.state.rounds[0].tables[1]]
     assert await form.locator("legend").all_inner_texts() == seats
     # The page names forbidden acts before anything is signed.
-    await form.get_by_role("button", name="Show what would be entered").click()
+    await form.get_by_role("button", name="Show the result to enter").click()
     await expect(form.locator(".problem")).to_contain_text("Choose a place for each player")
     await fill(page, (1, 1, 2, 4))
     await expect(form.locator(".problem")).to_contain_text("expected a place for each of 4 seats (EVT-G2)")
@@ -147,15 +147,15 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await form.get_by_label("Table").select_option("2")
     for seat, points in enumerate((50, 40, 30, 30)):
         await form.get_by_label("Game points").nth(seat).fill(str(points))
-    await form.get_by_role("button", name="Show what would be entered").click()
+    await form.get_by_role("button", name="Show the result to enter").click()
     await expect(form.locator(".problem")).to_contain_text("expected a reason")
     await form.get_by_label("Why the result is changed").fill("the sheet was misread")
-    await form.get_by_role("button", name="Show what would be entered").click()
+    await form.get_by_role("button", name="Show the result to enter").click()
     await form.get_by_role("button", name="Sign and enter").click()
     await expect(page.locator("#app")).to_contain_text(f"Entered as entry {size + 1}.")
     await desk.catch_up(size + 2)
     assert desk.state.rounds[0].results[2] == Result((1, 2, 3, 3), (50, 40, 30, 30))
-    await page.locator("summary", has_text="Everything that was entered").click()
+    await page.locator("summary", has_text="All acts of the event").click()
     await expect(page.locator(".acts li").first).to_contain_text("Reason: the sheet was misread Signed by: Arbiter 1.")
 
 
@@ -301,7 +301,7 @@ async def test_names_are_those_that_the_log_confirms(page: Page, club: Club, tmp
         await app.get_by_label("The list of names").set_input_files(lists)
         await expect(app).to_contain_text(said)
         if "confirms: 1" in said:
-            await app.locator("summary", has_text="Everything that was entered").click()
+            await app.locator("summary", has_text="All acts of the event").click()
             await expect(app.locator(".acts")).to_contain_text('Anna "Ace" <b>Ape</b> (1) enters.')
     await expect(app.locator(".acts")).to_contain_text("No. 1 enters.")
     assert sent == []
@@ -320,7 +320,7 @@ async def test_an_event_that_was_tampered_with_is_not_shown(page: Page, club: Cl
     await page.route("**/log", altered)
     await page.goto(f"{club.address}/event/{desk.id}")
     await expect(page.get_by_role("status").first).to_have_text(
-        "Stopped: what the server sent is not what the referee signed."
+        "Stopped: the server sent something that the referee did not sign."
     )
     await expect(page.locator("#app")).to_be_empty()
     await page.unroute("**/log")

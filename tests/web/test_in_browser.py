@@ -159,7 +159,7 @@ async def test_the_page_checks_the_rules_when_it_is_asked_to(page: Page, gateway
         answers.setdefault(response.url.removeprefix(gateway), []).append(response)
 
     page.on("response", note)
-    check, report = page.get_by_role("button", name="Check the rules"), page.get_by_label("Whether the rules were kept")
+    check, report = page.get_by_role("button", name="Check the rules"), page.get_by_label("Check of the rules")
     assert await verify(page, gateway, (FROZEN / "alhambra-2-dealt-3.gamelog").read_bytes()) == INTACT
     assert not [path for path in answers if "pyodide" in path]
     await check.click()

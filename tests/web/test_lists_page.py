@@ -39,7 +39,7 @@ async def listed(own: Started, page: Page) -> None:
         # The list renews itself.
         await page.clock.fast_forward(16_000)
         running, finished = (
-            page.locator("h2:has-text('Games that go on') + ul li"),
+            page.locator("h2:has-text('Games in progress') + ul li"),
             page.locator("h2:has-text('Finished games') + ul li"),
         )
         await expect(running).to_have_count(2)

@@ -16,7 +16,7 @@ from tests.waiting import until
 from tests.web.feed import LIES, gateway, lies_in_a_log, place
 from tests.web.liar import Liar, lying
 
-STOPPED = "Stopped: what the server sent is not what the referee signed."
+STOPPED = "Stopped: the server sent something that the referee did not sign."
 SIZE = 20
 
 

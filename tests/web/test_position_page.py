@@ -149,7 +149,7 @@ async def test_a_gateway_that_does_not_answer_loses_nothing(browser: Browser, ga
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;+tower-8-NES"
     await page.route("**/api/v1/position", busy)
     await page.context.set_offline(False)
-    await expect(verdict).to_contain_text("too many others wait. The page tries again by itself.")
+    await expect(verdict).to_contain_text("too many others wait. The page will try again soon.")
     await page.unroute("**/api/v1/position")
     await expect(verdict).to_contain_text("Legal")
     await page.close()

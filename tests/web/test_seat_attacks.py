@@ -41,7 +41,7 @@ from tests.web.way import opened
 
 pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
-STOPPED = "Stopped: what the server sent is not what the referee signed."
+STOPPED = "Stopped: the server sent something that the referee did not sign."
 SET_BACK = "The referee's record of this game lacks what it had confirmed to you"
 
 

@@ -43,7 +43,7 @@ async def test_without_a_key_it_says_what_is_missing(page: Page, gateway: str) -
     data = (FROZEN / f"{GAMES[0]}.gamelog").read_bytes()
     assert (
         await verify(page, gateway, data, "")
-        == "Record intact. Who signed it is not known: enter the referee's verifier key."
+        == "Record intact. Its signer is not known: enter the referee's verifier key."
     )
     await page.get_by_label("The referee's verifier key").fill(KEY)
     await page.get_by_label("The referee's verifier key").press("Enter")
@@ -117,7 +117,7 @@ async def test_an_event_is_checked_with_its_rules(single: bool, page: Page, gate
         return  # the fault below is made by a class that no compiled core lets be made
     wrong = faults.PLANTED["a-second-bye"].file(tmp_path)
     said = await verify(page, address, wrong, str(SIGNER.verifier))
-    assert said == "Do not trust this event: a pairing breaks its rules, or is not what it is said to be."
+    assert said == "Do not trust this event: a pairing breaks its rules, or differs from its description."
     await expect(page.get_by_label("Report")).to_contain_text(
         "had a bye, and somebody at a table had fewer (EVT-B1), entry"
     )

@@ -25,7 +25,7 @@ async def test_twelve_games_are_followed_on_one_stream(club: Club, page: Page) -
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     await page.goto(f"{club.address}/wall?g={','.join(play.id for play in plays)}")
-    await expect(page.get_by_role("status")).to_have_text("Games: 12, of which 12 go on.")
+    await expect(page.get_by_role("status")).to_have_text("Games: 12, of which 12 are in progress.")
     await expect(page.get_by_role("article")).to_have_count(12)
     await expect(page.get_by_role("img", name=re.compile("Board of seat"))).to_have_count(24)
     for play in (plays[0], plays[11]):
@@ -40,7 +40,7 @@ async def test_twelve_games_are_followed_on_one_stream(club: Club, page: Page) -
     first = result.winners
     who = f"Seat {first[0]} wins." if len(first) == 1 else f"Seats {', '.join(map(str, first))} share the first place."
     await expect(card(page, plays[5])).to_contain_text(f"{who} The game was played to its end.")
-    await expect(page.get_by_role("status")).to_have_text("Games: 12, of which 11 go on.")
+    await expect(page.get_by_role("status")).to_have_text("Games: 12, of which 11 are in progress.")
     assert len([url for url in asked if "/live?" in url]) == 1
     # All of it is on the screen at once, with nothing to scroll.
     for at in (0, 11):
@@ -53,10 +53,10 @@ async def test_a_lie_stops_one_game_and_no_other(club: Club, page: Page) -> None
     lie = f"event: commit\ndata: {json.dumps(forged | {'entries': ['AAAA']})}\n\n"
     await page.route("**/live?**", lambda route: route.fulfill(body=lie, content_type="text/event-stream"), times=1)
     await page.goto(f"{club.address}/wall?g={plays[0].id},{plays[1].id}")
-    stopped = "Stopped: what the server sent is not what the referee signed."
+    stopped = "Stopped: the server sent something that the referee did not sign."
     await expect(card(page, plays[0])).to_contain_text(stopped)
     await expect(card(page, plays[0]).get_by_role("img")).to_have_count(2)
-    await expect(page.get_by_role("status")).to_have_text("Games: 2, of which 1 go on.")
+    await expect(page.get_by_role("status")).to_have_text("Games: 2, of which 1 are in progress.")
     drawn = await card(page, plays[1]).locator("use").count()
     await plays[1].steps(12)
     await expect(card(page, plays[1]).locator("use")).not_to_have_count(drawn)

@@ -40,7 +40,7 @@ async def test_a_page_follows_a_game(club: Club, page: Page) -> None:
     await page.get_by_role("button", name="One entry back").click()
     shown = play.record.size - 2
     await expect(page).to_have_url(f"{club.address}/g/{play.id}#e={shown}")
-    await expect(status).to_have_text("You are looking at an earlier entry. The game goes on.")
+    await expect(status).to_have_text("You are looking at an earlier entry. The game is still being played.")
     await play.steps(2)
     await expect(entries).to_have_count(play.record.size)
     current = page.locator(".entries [aria-current]")
@@ -82,7 +82,7 @@ async def test_what_the_referee_did_not_sign_is_not_drawn(path: str, lie: Any, c
     await page.route(path, lie)
     await page.goto(f"{club.address}/g/{play.id}")
     await expect(page.get_by_role("status")).to_have_text(
-        "Stopped: what the server sent is not what the referee signed."
+        "Stopped: the server sent something that the referee did not sign."
     )
     await expect(page.get_by_role("alert")).to_be_visible()
     await expect(page.get_by_role("grid")).to_have_count(0)
@@ -168,7 +168,7 @@ async def test_an_unknown_game_has_a_way_back(unknown: str, club: Club, page: Pa
     await page.goto(f"{club.address}/g/{unknown}")
     await expect(page.get_by_role("status")).to_have_text("There is no such game here.")
     await page.get_by_role("link", name="All games").click()
-    await expect(page.get_by_role("heading", name="Games that go on")).to_be_visible()
+    await expect(page.get_by_role("heading", name="Games in progress")).to_be_visible()
 
 
 async def test_a_lie_in_a_live_game_freezes_the_board_and_can_be_saved(club: Club, page: Page) -> None:
@@ -183,9 +183,9 @@ async def test_a_lie_in_a_live_game_freezes_the_board_and_can_be_saved(club: Clu
     )
     await page.goto(f"{club.address}/g/{play.id}")
     await expect(page.get_by_role("status")).to_have_text(
-        "Stopped: what the server sent is not what the referee signed."
+        "Stopped: the server sent something that the referee did not sign."
     )
-    await expect(page.get_by_role("alert")).to_contain_text("What is shown below is the last that holds.")
+    await expect(page.get_by_role("alert")).to_contain_text("The position below is the last that was checked.")
     await expect(page.get_by_role("grid")).to_have_count(2)
     await expect(page.locator(".entries li")).to_have_count(size)
     await page.keyboard.press("ArrowLeft")

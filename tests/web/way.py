@@ -15,7 +15,7 @@ from tests.waiting import MOST_S, until
 from tests.web.club import Club
 from tests.web.hand import Hand
 
-WAITING = re.compile("^Not answered yet: .*What you signed is kept, and is sent again by itself.$")
+WAITING = re.compile("^Not answered yet: .*Your signed move is kept, and the page sends it again.$")
 
 
 class Way:

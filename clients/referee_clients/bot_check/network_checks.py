@@ -185,7 +185,7 @@ class NetworkChecks:
             if not code or code < 0:
                 raise
             return f"it ends with exit code {code}{play.last_words()}"
-        return "it goes on"
+        return "it continues"
 
     async def _garbage(self) -> str:
         play = await self._scene.play("garbage", meddle=_garbles_once, is_short=True)

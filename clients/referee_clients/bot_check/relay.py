@@ -215,14 +215,14 @@ class Way(Enum):
 class Fault(Enum):
     """The fault of one message."""
 
-    DROP = "it is lost, and the stream goes on"
+    DROP = "it is lost, and the stream continues"
     DUPLICATE = "it comes twice"
     SWAP = "it comes after the one that follows it"
     FLIP = "one bit of it is another"
     DELAY = "it comes late"
     CUT_BEFORE = "the stream breaks, and it is lost"
     CUT_AFTER = "the stream breaks right after it"
-    STALL = "neither it nor anything after it comes, and nobody says so"
+    STALL = "neither it nor anything after it comes, without any notice"
 
 
 DAMAGE = frozenset({Fault.DROP, Fault.DUPLICATE, Fault.SWAP, Fault.FLIP})

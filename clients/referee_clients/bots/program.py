@@ -208,7 +208,7 @@ class Program:
         assert process.stdout is not None  # noqa: S101 - a pipe
         if self._replies or _is_ready(process.stdout, selectors.EVENT_READ, 0):
             self._read(0)
-            raise self._failed(f"wrote {shown(self._replies[:60].decode(errors='replace'))}, which nobody asked for")
+            raise self._failed(f"wrote {shown(self._replies[:60].decode(errors='replace'))}, an answer to no question")
         try:
             is_read = self._written(process, line, patience)
         except OSError:

@@ -87,7 +87,7 @@ class View:
             ("kings to place: domino number, 0: none", 5),
             ("whose kings these are: 1 + seat from the observer on", 5),
             ("the line: domino number, 0: none", 5),
-            ("whose king is on it: 1 + seat from the observer on, 0: nobody's", 5),
+            ("whose king is on it: 1 + seat from the observer on, 0: no seat's", 5),
             ("halves of the due domino: terrain and crowns, -1: none", 4),
             ("dominoes not seen", COUNT),
             ("lines still to come", 1),

@@ -138,7 +138,7 @@ class Journal:
             path = folder / NAME
             if path.exists():
                 raise JournalError(
-                    f"{path}: there is a match already; go on with --resume {folder}, or name a new folder"
+                    f"{path}: there is a match already; resume it with --resume {folder}, or name a new folder"
                 )
             made = path.with_suffix(".new")
             with made.open("wb") as stream:

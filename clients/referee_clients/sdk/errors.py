@@ -51,7 +51,7 @@ class Denied(ClientError):
 class WentOn(Denied):
     """Others acted meanwhile, so an act that was signed for an older position was not entered."""
 
-    def __init__(self, newest: int, what: str = "the game went on meanwhile") -> None:
+    def __init__(self, newest: int, what: str = "other entries came meanwhile") -> None:
         """``newest``: the last entry by now."""
         super().__init__(f"{what}: its newest entry is {newest}; your act was not entered")
         self.newest = newest

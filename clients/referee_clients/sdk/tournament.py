@@ -184,7 +184,7 @@ def _check_begun(record: Record, note: bytes, home: Home, asked: events_pb.Creat
     for what, holds in (
         ("other terms", opened.tables == asked.terms),
         ("other keys that may enter acts", list(opened.scribe_keys) == list(asked.organiser_keys)),
-        ("entries that nobody sent", record.size == 1),
+        ("entries that were not sent", record.size == 1),
     ):
         if not holds:
             raise Distrust(f"the referee began an event with {what}; use another referee")

@@ -184,7 +184,9 @@ class _Acting:
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise _over()
         if record.size != size:
-            raise Refusal(409, "STALE_HEAD", "Nothing was judged: the game has gone on.", {"size": str(record.size)})
+            raise Refusal(
+                409, "STALE_HEAD", "Nothing was judged: the game has newer entries.", {"size": str(record.size)}
+            )
         if record.phase is not Phase.PLAYING:
             detail = phrase("no move is awaited in this game now")
             raise Refusal(409, "NOT_AWAITED", f"Nothing was judged: {detail}.", detail=detail)

@@ -168,7 +168,7 @@ async def _unless_left(request: Request, work: Coroutine[Any, Any, dict[str, Any
     try:
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise Refusal(408, "LEFT", "Nobody waits for the answer: the connection was closed.")
+            raise Refusal(408, "LEFT", "Not answered: the connection was closed.")
         return working.result()
     finally:
         working.cancel()

@@ -127,7 +127,7 @@ def bad_field(field: str, expected: Phrase) -> Refusal:
 
 def beyond_head(game_id: str, size: int) -> Refusal:
     """Return the refusal of a place after the last entry of the game."""
-    message = f"Go on from an earlier entry: game {game_id} has {size}"
+    message = f"Continue from an earlier entry: game {game_id} has {size}"
     return Refusal(416, "SEQ_OUT_OF_RANGE", message, {"game": game_id, "size": str(size)})
 
 
@@ -164,7 +164,7 @@ def refusal_of(error: grpc.aio.AioRpcError) -> Refusal:
         _log.warning("the referee's answer is not one of its protocol: %s", answer)
         return Refusal(502, "BAD_ANSWER", "Tell the organiser: the referee gave an answer that is not of its protocol")
     if answer.metadata.get("field", "").startswith("x-referee-"):
-        _log.error("the referee does not believe this gateway who calls: %s", answer)
+        _log.error("the referee does not accept this gateway's word for its callers: %s", answer)
         return Refusal(502, "NOT_ADMITTED", "Tell the organiser: the referee does not admit this gateway")
     status = _STATUS_OF.get(answer.reason, 502)
     retry_after = None

@@ -34,7 +34,7 @@ _SAID: Final[Mapping[str, str]] = {
     "early": "browsers refuse these pages, as the certificate is not valid before {date}: set the clock right, or wait",
     "names": "browsers refuse https://{name}, as the certificate is for {names}: get one for that name, or give the "
     "origin that it is for",
-    "self": "browsers refuse these pages, as the certificate is signed by itself, which phones never trust: make an "
+    "self": "browsers refuse these pages, as the certificate is self-signed, which phones never trust: make an "
     f"authority of your own and let it sign; {_READ}",
     "authority": "browsers refuse these pages until the device trusts the authority that signed the certificate, "
     f'"{{authority}}", which none of them knows: install it on each, or get a certificate for a public name; {_READ}',

@@ -97,11 +97,11 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         "Dirk":{"pavilion":0,"seraglio":0,"arcades":0,"chambers":0,
         "garden":0,"tower":0,"lines":0,"coins":0,"total":0}},
         "winners":["Ani"],
-        "explained":["pavilion: nobody has one","seraglio: nobody has one",
-        "arcades: nobody has one","chambers: nobody has one",
-        "garden: nobody has one",
+        "explained":["pavilion: no player has one","seraglio: no player has one",
+        "arcades: no player has one","chambers: no player has one",
+        "garden: no player has one",
         "tower: Ani has it already: 21; Eva 2nd: 13; Dirk 3rd: 6, not given",
-        "lines: nobody","coins: Eva 3 left: 1"]}
+        "lines: no player","coins: Eva 3 left: 1"]}
 
     Optional: "virtual", the players who take places but get no points; "awarded", by type, the players who completed it
     during the game and the points that each got for it then (0 for a virtual player), whose count of the type no longer

@@ -92,7 +92,7 @@ def _told(proved: TlogProof, head: Checkpoint, author_key: bytes | None) -> Iter
     if signed is None:
         yield f"{str(entry.WhichOneof('event')).replace('_', ' ')}, entered by the referee"
         if author_key is not None:
-            raise LogError(Code.AUTHOR_SIGNATURE, "an entry that nobody else signed", "one signed by --author-key")
+            raise LogError(Code.AUTHOR_SIGNATURE, "an entry that only the referee signed", "one signed by --author-key")
         return
     intent = decode_intent(signed.intent)
     check_link("intent", intent, Place(entry.game_id, entry.seq, entry.prev))

@@ -32,7 +32,7 @@ from referee.text.render.registry import renderer
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
 """A text begins with a header, or a comment; a byte order mark gets a message of its own."""
-_UNCHECKED = "These are boards alone: nobody has checked how they came about."
+_UNCHECKED = "These are boards alone: the moves that led to them were not checked."
 _NAME_BYTES = 4
 """The part of MAGIC that names the kind of file; the other bytes show versions and damage."""
 

@@ -204,7 +204,7 @@ def _show(found: Any) -> None:
     say(f"standby: commits wait for {printable(found.standby_names)}", highlight=False)
     for each in found.standbys:
         how = ", ".join(printable(part) for part in (each.state, each.sync) if part)
-        how = how or "connected; who has the role pg_monitor sees more"
+        how = how or "connected; the role pg_monitor sees more"
         say(f"  {printable(each.name) or 'standby'}: {how}", highlight=False)
     if not found.standbys:
         say("  none is connected: every act waits", highlight=False)

@@ -266,7 +266,9 @@ def _picture(
         parts.append(Text(f"and {more} more, which have waited less", "dim"))
     parts += [Text(f"set aside: {game.id}: {printable(game.why)}", "red") for game in found.set_aside]
     if found.set_aside:
-        parts.append(Text("what is set aside takes nothing until you decide: stop the referee, then referee recover"))
+        parts.append(
+            Text("games that are set aside accept nothing until you decide: stop the referee, then referee recover")
+        )
     return Group(*parts)
 
 
@@ -397,6 +399,6 @@ def health(  # noqa: PLR0917 - typer reads options from the signature
     except grpc.aio.AioRpcError as error:
         raise refused(address, error) from None
     is_ready = found.status == health_pb2.HealthCheckResponse.SERVING
-    print("the referee can write" if is_ready else "the referee answers, and cannot write now; its log says why")
+    print("the referee can write" if is_ready else "the referee answers, but cannot write now; its log says why")
     if ready and not is_ready:
         raise typer.Exit(EXIT_FAILED)

@@ -120,7 +120,7 @@ def _checked(reader: Source, trusted: LogPolicy, problems: list[LogError]) -> st
         task = progress.add_task("check", total=head.size)
         found = check_log(reader, head, lambda done: progress.update(task, completed=done))
     problems += found.faults
-    cosigned = f"cosigned by {', '.join(witnessed.cosigned) or 'nobody'}"
+    cosigned = f"cosigned by {', '.join(witnessed.cosigned) or 'no witness'}"
     if not head.size:
         return f"{head.origin}: {EMPTY}, {cosigned}"
     leaves, tiles = counted(head.size, "leaf", "leaves"), counted(found.tiles, "tile")
@@ -354,7 +354,7 @@ def _lines(found: Look, compared: _Compared, asked: list[View], problems: list[L
     yield headline(verdict(problems))
     yield from (f"  {each}" for each in problems)
     head, cosigned = found.witnessed.head, found.witnessed.cosigned
-    by = ", ".join(f"{name} at {moment_utc(1000 * time_s)}" for name, time_s in cosigned.items()) or "nobody"
+    by = ", ".join(f"{name} at {moment_utc(1000 * time_s)}" for name, time_s in cosigned.items()) or "no witness"
     new = max(0, head.size - found.before)
     what = f"{counted(head.size, 'leaf', 'leaves')}, {new} new" if head.size else EMPTY
     yield f"{head.origin}: {what}, cosigned by {by}"

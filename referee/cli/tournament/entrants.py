@@ -155,7 +155,7 @@ def enter(
             told.append((f"{where}: ", each.name))
             keys.append(public_key(f"{where}, key {each.key}", each.key) if each.key else b"")
         if not told:
-            raise InputError("NAME", "nobody", "names, or --csv")
+            raise InputError("NAME", "no name", "names, or --csv")
         event.names, entered = enter_players(event.log, event.names, told, late, keys)
     first, last = entered[0], entered[-1]
     print(f"entered {counted(len(told), 'player')}: {first if first == last else f'{first} to {last}'}")
@@ -176,7 +176,7 @@ def checkin(
         if everybody:
             here = [number for number, each in known.items() if not (each.is_there or each.is_expelled)]
         elif not here:
-            raise InputError("ENTRANT", "nobody", "numbers, names, or --all")
+            raise InputError("ENTRANT", "no entrant", "numbers, names, or --all")
         if commitment and len(here) != 1:
             raise InputError("--commitment", f"{len(here)} entrants", "one, whose it is")
         for number in here:

@@ -346,7 +346,7 @@ def _view(source: Source, policy: LogPolicy, state: State, name: str, witness: S
             return View(name, comment="it has not signed for this log, or does not show what it signed")
         witnessed = open_log_checkpoint(note, policy)
         if witnessed.head.origin != origin or name not in witnessed.cosigned:
-            return View(name, comment="what it shows is not signed by it, or of another log")
+            return View(name, comment="it shows a checkpoint without its signature, or of another log")
     except (OSError, LogError) as error:
         return View(name, comment=str(error))
     head = witnessed.head

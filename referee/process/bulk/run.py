@@ -244,7 +244,7 @@ class _Run(Generic[_Task, _Result]):
 
 
 def _lost(error: BaseException) -> PlaceLost:
-    return PlaceLost(f"the machines that do the work no longer answer ({_words(error)}); what is done is kept")
+    return PlaceLost(f"the machines that do the work no longer answer ({_words(error)}); finished work is kept")
 
 
 def _words(error: BaseException) -> str:

@@ -163,7 +163,7 @@ async def _planned(context: Context, game_id: bytes, *, end: bool, copied_ms: in
     try:
         record, is_whole = await _replayed(context, game_id, without_secret=end)
     except Unsound as error:
-        raise CannotRecover(f"the game in the database cannot go on: {error.what}") from error
+        raise CannotRecover(f"the game in the database cannot continue: {error.what}") from error
     copied_ms = copied_ms or context.store.marks.doubts.get(game_id, 0)
     if (
         is_whole
@@ -305,7 +305,7 @@ async def _check_lost(context: Context, game_id: bytes) -> tuple[Mark, bool]:
 def _lost(context: Context, game_id: bytes) -> Mark:
     mark = context.store.marks.kept(game_id)
     if mark is None:
-        raise CannotRecover("the referee has no such game; without GAME, recover lists those that cannot go on")
+        raise CannotRecover("the referee has no such game; without GAME, recover lists those that cannot continue")
     return mark
 
 

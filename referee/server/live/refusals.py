@@ -25,7 +25,7 @@ class Elsewhere(LiveGameError):
     def __init__(self, game_id: bytes, node: Node, *, what: str = "") -> None:
         """``what``: is wrong there, if it cannot be asked."""
         where = f"{node.address or node.name}{what and f', which {what}'}"
-        super().__init__(f"game {game_id.hex()}: another referee of this club goes on with it, {where}")
+        super().__init__(f"game {game_id.hex()}: another referee of this club has it now, {where}")
         self.game_id = game_id
         self.node = node
 
@@ -110,7 +110,7 @@ class InDoubt(LiveGameError):
         """``copied_ms``: when the copy was made that the referee was restored from, in milliseconds since 1970."""
         what = (
             "the referee was restored from a copy of {when}, and this game may lack what was played later; "
-            "ask the organiser, who decides how it goes on"
+            "ask the organiser, who decides how to continue"
         )
         self.copied_ms = copied_ms
         super().__init__(phrase(what, when=moment_utc(copied_ms)))

@@ -140,7 +140,7 @@ def awaited_text(record: Record) -> str:
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
     if record.copied_ms:
-        return "the organiser, who decides how the game goes on"
+        return "the organiser, who decides how to continue"
     arbitration = record.game.arbitration
     if record.game.reached() is not None:
         open_ones = [str(seq) for seq in open_disputes(record)]

@@ -59,7 +59,7 @@ class Outcome(StrEnum):
 
 
 _SAID = {
-    Outcome.FORKED: "it says that what it has seen is not the beginning of this log, but shows no checkpoint of it;",
+    Outcome.FORKED: "it says that it has seen another beginning of this log, but shows no checkpoint of it;",
     Outcome.UNKNOWN: "it does not know the log; expected its operator to add the log's key to --logs",
     Outcome.KEY: "it knows the log under another key; expected the key that it has, or a new entry at --logs",
 }

@@ -128,7 +128,7 @@ def _ruling(at: int, message: pb.LineRuling) -> LineRuling:
     result = None
     if message.points or message.places:
         if policy is not Policy.STOP:
-            raise RulingError(at, "points or places with a game that goes on", "them with ON_ILLEGAL_STOP")
+            raise RulingError(at, "points or places for a game that is not over", "them with ON_ILLEGAL_STOP")
         result = given(at, message.points, message.places)
     return LineRuling(message.line, policy, message.move, points_off, result, at)
 

@@ -223,7 +223,7 @@ class Calls:
         If neither is so, something was cancelled that the call waited for. gRPC would send no status then.
         """
         if (reason := self._cut.pop(task, None)) is None:
-            return cancelled if task.cancelling() else RuntimeError("what the call waited for was cancelled")
+            return cancelled if task.cancelling() else RuntimeError("a task that the call waited for was cancelled")
         task.uncancel()
         return reason
 

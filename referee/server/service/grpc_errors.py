@@ -196,7 +196,7 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             metadata = {"detail": error.what} if reason == "MALFORMED_INTENT" else {}
             metadata |= {"limit": error.what} if reason == "LIMIT" else {}
         case refusals.Unsound():
-            return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; ask its operator why", {}
+            return "SET_ASIDE", "the game is set aside: the referee cannot continue it; ask its operator why", {}
         case NotReady():
             return "STORE_FAILED", str(_not_ready(error)), {}
         case StoreFailed():
@@ -218,7 +218,7 @@ def _not_ready(error: NotReady) -> Phrase:
 
 
 _CAUSES: Mapping[Cause, Phrase] = {
-    Cause.UNKNOWN: phrase("what it stores cannot be written"),
+    Cause.UNKNOWN: phrase("its store cannot be written"),
     Cause.STANDBY: phrase("the database waits for a standby, and none is connected"),
     Cause.NO_PRIMARY: phrase("no server of the database takes writes"),
     Cause.DATABASE: phrase("the database does not answer"),

@@ -200,7 +200,7 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
                     if responses.watcher is not None or not responses.is_given_up:
                         return
                     # Without Closing nothing else tells that it was not all.
-                    raise TookTooLong("what was sent was not read for too long") from None
+                    raise TookTooLong("the client did not read for too long") from None
         except Exception as error:  # noqa: BLE001
             fail(context, error, name, gate, caller)
 

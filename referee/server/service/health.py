@@ -100,7 +100,7 @@ class Readiness:
         try:
             self._cause = await self._store.find_cause()
         except Exception as error:  # noqa: BLE001 - the watch over health continues whatever fails
-            _readiness_log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
+            _readiness_log.error("store continues after a fault", error=f"{type(error).__name__}: {error}")
 
 
 LOOK_MS = 1000

@@ -130,7 +130,7 @@ class RefereeCollector(Collector):
         )
         yield GaugeMetricFamily(
             "referee_log_damaged_files",
-            "Published tiles and bundles that are not what the database says, by the newest look at all of them. They "
+            "Published tiles and bundles that differ from the database, by the newest look at all of them. They "
             "are made again if the database has the root that was signed.",
             value=None if log is None else log.upkeep.damaged + int(log.upkeep.contradicts),
         )
@@ -153,7 +153,7 @@ class RefereeCollector(Collector):
     def _acts(self) -> Iterator[Metric]:
         acts = CounterMetricFamily(
             "referee_acts",
-            "Acts by their way in (unary: SubmitIntent, stream: PlayGame) and what became of them: accepted, refused "
+            "Acts by their way in (unary: SubmitIntent, stream: PlayGame) and result: accepted, refused "
             "by the rules, repeated (the first answer was given again), failed (for the reason), or left (whoever sent "
             "it did not wait for the answer).",
             labels=["way", "verdict", "reason"],
@@ -240,12 +240,12 @@ class RefereeCollector(Collector):
         yield ended
         yield GaugeMetricFamily(
             "referee_games_set_aside",
-            "Games that were set aside because their record cannot go on.",
+            "Games that were set aside because the referee cannot continue them.",
             value=len(self._live_games.aside),
         )
         yield GaugeMetricFamily(
             "referee_games_in_doubt",
-            "Games that may lack entries since a copy was restored; they wait until it is decided how they go on.",
+            "Games that may lack entries since a copy was restored; they wait for the organiser's decision.",
             value=len(self._store.marks.doubts),
         )
         yield CounterMetricFamily(
@@ -302,7 +302,7 @@ class RefereeCollector(Collector):
         )
         yield GaugeMetricFamily(
             "referee_standby_waived",
-            "1: referees that require a standby go on without one, by referee cluster waive-standby.",
+            "1: referees that require a standby continue without one, by referee cluster waive-standby.",
             value=None if found is None else int(found.waived),
         )
         standbys = GaugeMetricFamily(
@@ -316,7 +316,8 @@ class RefereeCollector(Collector):
         yield standbys
         yield GaugeMetricFamily(
             "referee_standby_lag_bytes",
-            "What the nearest standby lacks of the database's log; of those that commits wait for if one follows.",
+            "Bytes of the database's log that the nearest standby lacks. If commits wait for a standby that "
+            "follows, only such standbys count.",
             value=None if found is None else found.lag_bytes,
         )
 
@@ -338,7 +339,7 @@ class RefereeCollector(Collector):
     def _passed_on(self) -> Iterator[Metric]:
         passed = CounterMetricFamily(
             "referee_passed_on",
-            "Calls and streams for games of other referees of the club, by what became of them.",
+            "Calls and streams for games of other referees of the club, by result.",
             labels=["outcome"],
         )
         settled = self._forwarder.settled if self._forwarder is not None else {}
@@ -368,8 +369,8 @@ class RefereeCollector(Collector):
     def _solver(self) -> Iterator[Metric]:
         worker_queue = CounterMetricFamily(
             "referee_solver_queries",
-            "Questions to SolverService by method and what became of them: proven, open (out of budget or time), "
-            "refused (what was asked cannot be), limited (too many at one time), failed, or left (nobody waited).",
+            "Questions to SolverService by method and result: proven, open (out of budget or time), "
+            "refused (an impossible question), limited (too many at one time), failed, or left (the caller went away).",
             labels=["method", "result"],
         )
         for (method, result), count in self._worker_queue.settled.items():
@@ -392,7 +393,7 @@ class RefereeCollector(Collector):
         lost = CounterMetricFamily(
             "referee_solver_workers_lost",
             "Worker processes that ended before their time: died, hung, memory, garbled, fault (of the program), idle "
-            "(without a question), or left (whoever asked did not wait).",
+            "(without a question), or left (the caller did not wait).",
             labels=["why"],
         )
         for why in dict.fromkeys(["died", "hung", "memory", *self._workers.lost]):
@@ -401,7 +402,7 @@ class RefereeCollector(Collector):
 
     def _of_process(self) -> Iterator[Metric]:
         kept = {**self._live_games.finished.kept, **self._door.kept, "moves": values.kept()}
-        what = "What is kept in memory to be at hand, each kind up to a bound."
+        what = "Items kept in memory for quick access, each kind up to a bound."
         yield _gauge("referee_kept", what, "kind", kept)
         yield GaugeMetricFamily("referee_tasks", "Tasks of the event loop.", value=len(asyncio.all_tasks()))
         threads = sum(1 for _ in _THREADS.iterdir()) if _THREADS.is_dir() else None

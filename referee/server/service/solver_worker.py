@@ -42,7 +42,7 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
         raise InputError("position", f"a game of {position.setup.rules_id}", f"one of {offered}", sep=";")
     if not position.contest.is_plain and position.result is not None:
         ended = outcome(position.result, position.contest)
-        raise InputError("position", ended, "a game that goes on", sep=";")
+        raise InputError("position", ended, "a game in play", sep=";")
     out = _either("out", request.out, tuple(position.contest.out))
     points_off = _either("points_off", request.points_off, position.contest.points_off)
     budget = request.budget.rlimit or DEFAULT_BUDGET

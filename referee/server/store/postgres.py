@@ -639,7 +639,7 @@ def _log_moved(moved: Sequence[Moved], *, by_its_owner: bool = False) -> None:
 def _note(error: Exception) -> None:
     """Report an error that no store is meant to fail with to the operator. In any thread."""
     if not isinstance(error, StoreFailed):
-        _log.error("the store goes on after a fault", error=f"{type(error).__name__}: {error}")
+        _log.error("store continues after a fault", error=f"{type(error).__name__}: {error}")
 
 
 def _found(session: Session, digest: bytes, alive_ms: int, doubts: Mapping[bytes, int]) -> None:

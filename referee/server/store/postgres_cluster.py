@@ -151,10 +151,10 @@ def waive(url: str, path: Path) -> str:
             raise StoreFailed(f"{url}: a standby has whatever is acknowledged, so nothing has to be waived")
         if len(primaries := _primaries(url)) > 1:
             what = f"{' and '.join(primaries)} take writes, so there would be two histories"
-            raise StoreFailed(f"{url}: {what}; stop the one that is not to go on")
+            raise StoreFailed(f"{url}: {what}; stop the one that you do not want to keep")
         mark = ClusterMark.load(path)
         if mark is None and fact(session, "organiser") is not None:
-            what = "whether this database has all that was acknowledged cannot be told"
+            what = "it is not known whether this database has all acknowledged entries"
             raise StoreFailed(f"{url}: {what}; expected --data with the directory of a referee that ran on it")
         if mark is not None and (lost := lost_since(session, mark)):
             raise StoreFailed(f"{url}: {lost}; {newest}")

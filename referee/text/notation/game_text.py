@@ -122,7 +122,7 @@ def read(text: str) -> Reading:
     happened, lines = ((), ()) if told is None else (tuple(reader.happened), tuple(reader.lines))
     waits = headers.read_waits(found)
     if waits is not None and contest.result(setup.seats, table.state.pending()) is None:
-        raise found.wrong(headers.WAITS, "no such header, as the game goes on")
+        raise found.wrong(headers.WAITS, "no such header, as the game is not over")
     return Reading(GameText(setup, table.events(), contest, happened, waits, lines), table.state, marks)
 
 

@@ -387,9 +387,9 @@ class _Judge:
             tree: Any = grammar_of(rules_id).parse(ruling.move, "act")
             if tree.data == "by_table":
                 what = f"{ruling.move!r} is no move, and a line is replaced by another move"
-                raise RulingError(ruling.at, what, f"{expected}; what else happened goes into the record itself")
+                raise RulingError(ruling.at, what, f"{expected}; other events go into the record itself")
             if game_text.seat_of(act) is None or game_text.seat_of(tree) is None:
-                what = f"line {ruling.line} cannot be replaced: what was drawn or rolled is not ruled on"
+                what = f"line {ruling.line} cannot be replaced: an arbiter does not rule on a draw or a roll"
                 raise RulingError(ruling.at, what, "a ruling on a seat's move")
             if game_text.mark_of(tree) is not None:
                 raise RulingError(ruling.at, f"{ruling.move!r} is marked as accepted", expected)

@@ -176,7 +176,7 @@ def _ruling(at: int, words: str) -> LineRuling:
     policy = {"skip": Policy.SKIP, "stands": Policy.ACCEPT, "stop": Policy.STOP}.get(rest)
     if result is not None and policy is not Policy.STOP:
         raise RulingError(
-            at, "points or places with a game that goes on", "them after stop, such as 44: stop, places 2 1"
+            at, "points or places for a game that is not over", "them after stop, such as 44: stop, places 2 1"
         )
     if policy is None and not _MOVE.match(rest):
         raise RulingError(at, f"found {cut(rest)!r}", _EXPECTED)

@@ -317,7 +317,7 @@ def shape(players: int, sizes: Sequence[int]) -> tuple[int, int]:
     for byes in range(players + 1):
         if (fewest := shorts[players - byes]) is not None:
             return byes, fewest
-    raise AssertionError("nobody at a table is a way")
+    raise AssertionError("an empty table is a way")
 
 
 def blocks(

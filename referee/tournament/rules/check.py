@@ -148,7 +148,7 @@ def register(position: Position, act: acts.RegisterAct) -> Iterator[Violation]:
         case acts.Forbid(first, second):
             yield from named(position, first, second)
             if first == second:
-                yield broken("EVT-R1", "an entrant meets nobody alone", entrant=first)
+                yield broken("EVT-R1", "a pair needs two different entrants", entrant=first)
             if position.rounds:
                 yield broken("EVT-P5", "a pair is forbidden after round 1 was paired", first=first, second=second)
         case acts.CloseEntries():
@@ -170,7 +170,7 @@ def register(position: Position, act: acts.RegisterAct) -> Iterator[Violation]:
         case acts.Absent(number, round_):
             yield from named(position, number)
             if not position.next_round <= round_ <= position.terms.rounds:
-                yield broken("EVT-R7", "absence is told before the round is paired", entrant=number, round=round_)
+                yield broken("EVT-R7", "an absence is entered before the round is paired", entrant=number, round=round_)
         case acts.Expel(number):
             yield from named(position, number)
 
@@ -216,7 +216,9 @@ def _same(known: Any, act: acts.Enter, name: str) -> bool:
 def _check_in(position: Position, act: acts.CheckIn) -> Iterator[Violation]:
     yield from named(position, act.number)
     if position.phase is not Phase.ENTERING and (act.commitment or position.phase is Phase.OPENING):
-        yield broken("EVT-S13", "who commits to a share checks in before entries are closed", entrant=act.number)
+        yield broken(
+            "EVT-S13", "an entrant who commits to a share checks in before entries are closed", entrant=act.number
+        )
     if (known := position.entrants.get(act.number)) is not None and known.is_there:
         yield broken("EVT-R1", "the entrant has checked in already", entrant=act.number)
 
@@ -411,7 +413,9 @@ def _result(position: Position, number: int, table: int, result: acts.Result) ->
     if any(not (seat < seats and places[seat]) for seat in result.forfeited) or list(result.forfeited) != sorted(
         set(result.forfeited)
     ):
-        yield broken("EVT-G2", "who forfeits was at the table, and is named once, in the order of the seats", **where)
+        yield broken(
+            "EVT-G2", "a player who forfeits was at the table, and is named once, in the order of the seats", **where
+        )
     if not round_.is_knock_out and position.terms.place_points(len(there)) is None:
         what = f"{len(there)} at the table, for whom the terms have no points: void it, and award points"
         yield broken("EVT-S3", what, **where)

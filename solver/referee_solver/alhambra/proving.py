@@ -263,7 +263,7 @@ def violations(claim: HandOutClaim, gets: Collection[str]) -> tuple[Violation, .
     for slot in claim.slots:
         seat = next((seat for seat in range(len(claim.hands)) if _name(slot, seat) in gets), None)
         if seat != slot.seat:
-            claimed, expected = (("nobody" if each is None else each) for each in (slot.seat, seat))
+            claimed, expected = (("no seat" if each is None else each) for each in (slot.seat, seat))
             money = " ".join(map(str, sums(claim, slot)))
             facts = {"tile": slot.tile, "seat": claimed, "expected": expected, "money": money}
             found.append(Violation("ALH-F9", facts=facts))

@@ -67,7 +67,7 @@ def test_a_game_is_paused_adjourned_and_resumed(ruled: Ruled) -> None:
     assert '"the fire alarm"' in ruled.docket()
     assert "the game is adjourned" in ruled.rule("adjourn")
     assert "\nthe game is adjourned\n" in ruled.docket()
-    assert "the game goes on" in ruled.rule("resume")
+    assert "play resumes" in ruled.rule("resume")
 
 
 def test_clocks_penalties_and_forfeits(ruled: Ruled) -> None:
@@ -194,7 +194,7 @@ def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
         newest = game.play(lambda found: found.record.size > play.record.size).record.size - 1
         _, error = asking.communicate("y\n")
     assert asking.returncode == 1
-    went = f"the game went on meanwhile: its newest entry is {newest}; your act was not entered"
+    went = f"other entries came meanwhile: its newest entry is {newest}; your act was not entered"
     assert error == f"referee: {went}; expected a game that is paused: add --pause\n"
 
 
@@ -245,7 +245,7 @@ def test_the_console_at_a_terminal(club: Club) -> None:
     game = club.new("--rules", "kingdomino")
     words = game.by("arbiter", "arbiter0")
     with at_a_terminal("arbiter", *map(str, words), draws=True) as terminal:
-        terminal.wait_for("1 game; nobody calls")
+        terminal.wait_for("1 game; no calls")
         terminal.wait_for(game.id[:8])
         terminal.press("\x11")  # Ctrl+Q
         assert terminal.process.wait() == 0

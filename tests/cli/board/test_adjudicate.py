@@ -187,7 +187,7 @@ def test_boards_alone_are_scored_and_make_no_record(folder: Path) -> None:
     done = referee("score", file)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Seat 0: 10 points, place 1\n" in done.stdout
-    assert "Scored from the boards alone: nobody has checked how they came about." in " ".join(done.stdout.split())
+    assert "Scored from the boards alone: the moves that led to them were not checked." in " ".join(done.stdout.split())
     found = json.loads(referee("score", file, "--json").stdout)
     assert (found["over"], found["result"], found["places"]) == (True, "10 3", [1, 2])
     keys = ("--key", folder / "scribe.pem", "--referee-key", folder / "referee.pem", "--out", folder / "no.gamelog")
@@ -204,7 +204,7 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
     done = referee("report", file, "--key", str(SIGNER.verifier), "--html", "--out", page)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"wrote {page}: COMPLETE\n", "")
     told = referee("report", file, "--key", str(SIGNER.verifier)).stdout
-    assert told.split("\n")[3:5] == ["COMPLETE.", "The game is whole, and everything in it holds."]
+    assert told.split("\n")[3:5] == ["COMPLETE.", "The game is whole, and all of it is correct."]
     moves = referee("show", file, "--moves").stdout
     assert f"refused attempts  {moves.count('refused (')}\n" in told
     assert told.count("-> refused, without effect") == moves.count("refused (") > 1

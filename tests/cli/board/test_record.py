@@ -142,8 +142,8 @@ def test_the_first_thing_that_is_wrong_stops_it_and_nothing_is_written(keys: Pat
             8,
             "line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5",
         ),
-        ("stalled", f'{head}[Result "stalled"]\n', 2, "the text does not show what led to it"),
-        ("resigned", f'{head}[Result "resigned"]\n', 2, "the text does not show what led to it"),
+        ("stalled", f'{head}[Result "stalled"]\n', 2, "the text does not show its cause"),
+        ("resigned", f'{head}[Result "resigned"]\n', 2, "the text does not show its cause"),
         (
             "penalties",
             f'{head}[Penalties "100001 0"]\n',

@@ -138,7 +138,7 @@ def test_a_log_without_witnesses_is_said_to_have_none(tmp_path: Path, played: Pl
     place = Place(tmp_path, played, "none")
     place.beside.write_bytes(Log(head_of(played, len(played.entries))).proof(200))
     code, text = place.audit("--require-log")
-    assert (code, "cosigned by nobody" in text) == (0, True)
+    assert (code, "cosigned by no witness" in text) == (0, True)
 
 
 def test_a_game_that_is_not_over_is_a_prefix_before_it_is_unlogged(place: Place, played: Played) -> None:

@@ -23,7 +23,7 @@ def test_boards_are_drawn_as_those_of_the_game(setup: Setup, tmp_path: Path) -> 
     done = referee("show", file, "--svg", f"{tmp_path}/pictures/")
     assert (done.returncode, done.stderr) == (0, "")
     head, *_ = done.stdout.split("\n\n")
-    assert "These are boards alone: nobody has checked how they came about." in head.splitlines()
+    assert "These are boards alone: the moves that led to them were not checked." in head.splitlines()
     assert "result: " in head
     unknown = ("to come", "bag:", "hand", "turns", "dice:", f" {UNKNOWN} {UNKNOWN}")
     assert not any(words in done.stdout for words in unknown)

@@ -238,11 +238,11 @@ async def test_on_without_what_is_lost_and_openly(a_copy: SetBackHere) -> None:
         await other.to_the_end()
     file = await fetched(case, lost)
     report = case.audit(file)
-    remark = f"entry {case.before}: the referee lost {count} entries that it had signed, and went on"
+    remark = f"entry {case.before}: the referee lost {count} entries that it had signed, and continued"
     assert (report["verdict"], report["comments"]) == ("COMPLETE", [remark])
     assert case.audit(file, "--receipt", case.receipt)["verdict"] == "LOSS", "that is the evidence"
     shown = referee("show", file, "--moves").stdout
-    assert f"{case.before}  the referee lost {count} entries that it had signed, and goes on" in shown
+    assert f"{case.before}  the referee lost {count} entries that it had signed, and continued" in shown
 
 
 @pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])

@@ -183,9 +183,9 @@ def test_every_state_is_a_sentence() -> None:
         (
             game_pb2.GAME_STATE_PAUSED,
             disputed,
-            "paused: an arbiter has to let it go on; protest open: an arbiter has to rule on entries 37 and 40",
+            "paused: an arbiter has to resume it; protest open: an arbiter has to rule on entries 37 and 40",
         ),
-        (game_pb2.GAME_STATE_ADJOURNED, {}, "adjourned: an arbiter has to let it go on"),
+        (game_pb2.GAME_STATE_ADJOURNED, {}, "adjourned: an arbiter has to resume it"),
         (game_pb2.GAME_STATE_IN_DOUBT, {}, "in doubt: the organiser has to decide, see referee recover"),
         (
             game_pb2.GAME_STATE_RESULT_OPEN,

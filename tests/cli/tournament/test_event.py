@@ -191,7 +191,7 @@ def test_all_rounds_are_planned(tmp_path: Path) -> None:
     event.does("enter", *NAMES, "Hugo", "Ida")
     event.does("checkin", "--all")
     told = event.does("status")
-    assert "rounds in which nobody meets twice: 4 are known, more than 4 cannot be" in told
+    assert "rounds in which no two players meet twice: 4 are known, more than 4 cannot be" in told
     assert "9 players: tables of 3 give 4 without meeting twice" in told
     assert "pairs meet again, expected at most 4 rounds" in event.fails("plan", "--rounds", 5, code=2)
     assert event.does("plan") == "rounds 1 to 4 are planned\n"
@@ -226,7 +226,7 @@ def test_a_knock_out(tmp_path: Path) -> None:
     [
         (("enter", "anna"), 2, "name: 'anna' is entrant 1, expected another name"),
         (("enter", "a\nb"), 2, "name: 'a\\nb', expected 1 to 80 characters on one line"),
-        (("enter",), 2, "NAME: nobody, expected names, or --csv"),
+        (("enter",), 2, "NAME: no name, expected names, or --csv"),
         (("checkin", 9), 8, "nothing entered: entrant 9: no such entrant (EVT-R1"),
         (("withdraw", 99999999999), 2, "act: a number that is too large, expected numbers of an event"),
         (("absent", 1, 99999999999), 2, "act: a number that is too large, expected numbers of an event"),
@@ -238,7 +238,7 @@ def test_a_knock_out(tmp_path: Path) -> None:
         (("close",), 8, "rounds are left to play; to stop early is to abandon (EVT-E3"),
         (("close", "--abandon"), 8, "(EVT-E2"),
         (("absent", 1, 3), 8, "(EVT-R7"),
-        (("forbid", 1, 1), 8, "an entrant meets nobody alone (EVT-R1"),
+        (("forbid", 1, 1), 8, "a pair needs two different entrants (EVT-R1"),
         (("plan", "--tables", "1,2,2,4"), 8, "(EVT-P11"),
         (("plan", "--tables", "1,x"), 2, "--tables: '1,x', expected numbers with commas between them"),
         (("pair", "--tables", "1,2,3,4", "--reason", "so"), 2, "pairing: entrant 5, who is not there or not in it"),
@@ -272,7 +272,7 @@ def test_what_cannot_be_is_refused_and_nothing_entered(
         (("--rules", "kingdomino", "--sizes", "4,4"), "--points"),
         (("--rules", "kingdomino", "--sizes", ""), "--sizes: '', expected numbers with commas between them"),
         (("--rules", "kingdomino", "--rounds", "21"), "rounds: 21; expected 1 to 20"),
-        (("--rules", "kingdomino", "--cut-size", "4"), "cut: a knock-out of nobody; expected how many go on"),
+        (("--rules", "kingdomino", "--cut-size", "4"), "cut: a knock-out without players; expected how many advance"),
     ],
 )
 def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:

@@ -120,7 +120,7 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
     table = max(tables, key=lambda each: each.play.id)  # the other one would be first
     await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw])  # is not ours
     async with console(address, [await everywhere(client)]) as arbiter:
-        assert arbiter.text("title").endswith(": 2 games; nobody calls")
+        assert arbiter.text("title").endswith(": 2 games; no calls")
         assert [line[2:10] for line in arbiter.listed()] == sorted(each.play.id[:8] for each in tables)
         await Arbiter(client.channel, table.play.id, table.token(Role.SEAT, 1)).call("he looked")
         await arbiter.look()
@@ -130,7 +130,7 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
         assert re.search(rf"  in play: seat {table.on_turn()} \((1h|59m\d+s)\)\n", first)
         assert '\n    seat 1 calls for an arbiter: "he looked" (' in first
         await arbiter.pilot.press("a")
-        await arbiter.says("Nobody calls for an arbiter at this game.")  # the selection stays where it was
+        await arbiter.says("This game has no open call for an arbiter.")  # the selection stays where it was
         await arbiter.pilot.press("up")
         await arbiter.look()
         await until(lambda: table.play.id in arbiter.text("facts"), "the docket of the game")
@@ -164,7 +164,7 @@ async def test_a_line_that_is_no_ruling_of_this_arbiters_is_not_entered(client: 
         assert shown.splitlines() == [
             "arbiter 1 rules: the game is over: seat 0 place 1, seat 1 place 2 (TBL-36)",
             "",
-            "This means the position now, and the game goes on meanwhile: F5 pauses it first.",
+            "This ruling is for the position now, but play continues: F5 pauses the game first.",
         ]
         for typed, said in (
             ("result places 1 2", "Not yet: expected"),
@@ -190,17 +190,17 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
         await table.play.step()
         newest = table.play.record.size - 1
         await arbiter.pilot.press("enter")
-        await arbiter.says(f"Not entered: the game went on meanwhile: its newest entry is {newest}; your act was not")
+        await arbiter.says(f"Not entered: other entries came meanwhile: its newest entry is {newest}; your act was not")
         await arbiter.pilot.press("f5")
-        await arbiter.says(f"The game is paused, as entry {newest + 1}. It stays paused until you let it go on (g).")
-        await until(lambda: "goes on meanwhile" not in arbiter.text("what"), "what it means while it is paused")
+        await arbiter.says(f"The game is paused, as entry {newest + 1}. It stays paused until you resume it (g).")
+        await until(lambda: "play continues" not in arbiter.text("what"), "what it means while it is paused")
         await arbiter.pilot.press("escape")
         await arbiter.shows(Games)
         assert arbiter.text("said").startswith(f"The game is paused, as entry {newest + 1}. It stays paused"), "it was"
         await arbiter.ruling("w")
         said = await arbiter.entered()
         assert said.startswith(f"Entered as entry {newest + 2}: arbiter 1 rules: seat ")
-        assert said.endswith(": a warning (TBL-33). It stays paused until you let it go on (g).")
+        assert said.endswith(": a warning (TBL-33). It stays paused until you resume it (g).")
         await arbiter.ruling("e")
         arbiter.line.value = ends
         said = await arbiter.entered()
@@ -255,13 +255,13 @@ async def test_the_list_of_rulings_has_what_is_possible(client: Client, address:
         await arbiter.shows(Beside)
         assert arbiter.listed()[0] == f"Arbiter 1: the protest of entry {protest} is turned down"
         assert "Arbiter 1: pause" in arbiter.listed()
-        assert "Arbiter 1: the game goes on" not in arbiter.listed()
+        assert "Arbiter 1: play resumes" not in arbiter.listed()
         await arbiter.pilot.press("enter")
         await arbiter.shows(RulingScreen)
         assert arbiter.line.value == f"arbiter 1: dismiss decides {protest}"
         assert "dismissed (TBL-31)" in await arbiter.entered()
         await arbiter.look()
-        assert arbiter.text("title").endswith(": 1 game; nobody calls")
+        assert arbiter.text("title").endswith(": 1 game; no calls")
 
 
 async def test_the_referee_goes_away_and_comes_back(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_
         os.kill(terminal.process.pid, signal.SIGKILL)  # as when its window is closed, or the power goes
         terminal.process.wait()
     with at_a_terminal("desk", "--folder", folder, draws=True, errors=tmp_path / "log") as terminal:
-        terminal.wait_for("2 entries, goes on")
+        terminal.wait_for("2 entries, in progress")
         terminal.press("\r")
         terminal.wait_for("2 entries so far")
         terminal.press("\x11")  # Ctrl+Q

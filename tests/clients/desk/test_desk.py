@@ -186,7 +186,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         listed = await desk.games(2)
         known = Folder(tmp_path).games("there")[0]
         game = f"game {known.game_id[:8]}"
-        assert listed == ["New game", f"Kingdomino, 2 seats (Redwing, Bluebell), {game}: 5 entries, goes on"]
+        assert listed == ["New game", f"Kingdomino, 2 seats (Redwing, Bluebell), {game}: 5 entries, in progress"]
         await desk.pilot.press("down", "enter")  # it is the one that is proposed, and the last
         await desk.shows(TableScreen)
         await desk.is_at(5)
@@ -195,7 +195,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         assert await desk.enter("1: choose 22") == "Accepted as entry 5: 1: choose 22 wheat:1/swamp"
         await desk.pilot.press("escape")
         await desk.shows(Start)
-        await until(lambda: desk.listed()[-1].endswith("6 entries, goes on"), "the list is made anew")
+        await until(lambda: desk.listed()[-1].endswith("6 entries, in progress"), "the list is made anew")
 
 
 @pytest.mark.long
@@ -212,7 +212,7 @@ async def test_the_game_that_goes_on_is_proposed(referee: Referee, tmp_path: Pat
     async with running(referee, tmp_path) as desk:
         _, first, second = await desk.games(3)
         assert first.endswith("is over")
-        assert second.endswith("1 entry, goes on")
+        assert second.endswith("1 entry, in progress")
         await desk.pilot.press("enter")
         await desk.shows(TableScreen)
         await desk.is_at(1)

@@ -35,7 +35,7 @@ async def test_a_pairing_is_shown_with_its_reasons_before_it_is_entered(desk: De
     assert shown.startswith("table 1: ")
     assert "spread of points: 0 (at least 0)" in shown
     assert "why:\n  The round: Players are paired by the standing" in shown
-    assert "rounds in which nobody meets twice: " in shown
+    assert "rounds in which no two players meet twice: " in shown
     assert desk.state.phase is Phase.ENTERING, "nothing is entered yet"
 
 
@@ -53,7 +53,7 @@ async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
     assert desk.listed()[0].startswith("1  2 1 3 4")
     assert desk.on_disk.rounds[0].results == desk.state.rounds[0].results
     await desk.keys("f5")
-    assert await desk.answered() == "Not paired: round 1 goes on; without a result: 2."
+    assert await desk.answered() == "Not paired: round 1 is being played; without a result: 2."
     assert await desk.enter("2 scores 41,38,52 forfeited 2") == (
         "Entered: round 1, table 2: places 1 2 3, game 41 38 52, forfeited: seat 2."
     )

@@ -106,7 +106,7 @@ async def test_no_pairing_is_entered_but_the_one_that_was_shown(shared: Shared, 
             await desk.answered()
             await desk.shows(Preview)
             assert desk.text("title").startswith("Not entered: ")
-            assert "in this event meanwhile" in desk.text("title") or "went on while you looked" in desk.text("title")
+            assert "in this event meanwhile" in desk.text("title") or "has new entries" in desk.text("title")
             assert not desk.on_disk.rounds
             assert NAMES[who - 1] not in desk.text("pairing")
         shown = desk.text("pairing")

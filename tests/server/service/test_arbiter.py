@@ -441,7 +441,7 @@ async def test_the_sdk_signs_again_only_if_asked(client: Client) -> None:
     place, author = table.play.place, Author(Role.ARBITER, 0)
     await table.play.step()
     calls = Arbiter(client.channel, table.play.id, table.token(Role.ARBITER))
-    with pytest.raises(WentOn, match=f"the game went on meanwhile: its newest entry is {place.seq}; your act"):
+    with pytest.raises(WentOn, match=f"other entries came meanwhile: its newest entry is {place.seq}; your act"):
         await calls.act(place, author, ARBITERS[0], log_pb2.Rule(pause=log_pb2.Pause()))
     accepted = await calls.act(place, author, ARBITERS[0], log_pb2.Rule(pause=log_pb2.Pause()), "words", tries=2)
     (ruling,) = (await calls.docket()).rulings

@@ -39,7 +39,7 @@ def same_score(setup: Setup, text: str, state: Any) -> None:
     for player in found.players:
         assert sum(item.points for item in player.items) == player.total
     assert found.ties == whole.ties
-    assert "Scored from the boards alone: nobody has checked how they came about." in found.remarks
+    assert "Scored from the boards alone: the moves that led to them were not checked." in found.remarks
 
 
 @in_parts(SEEDS)
@@ -242,7 +242,7 @@ def boards(head: str, *parts: str) -> str:
         (
             boards(DUEL, "coins 0 built", "coins 0 built", "coins 0 built", "award tower seats 1"),
             Kind.ILLEGAL,
-            f"award for tower to seat 1, who has 0 of {BOXES}; expected an award only to who has completed the type",
+            f"award for tower to seat 1, who has 0 of {BOXES}; expected an award only to a player who has completed it",
         ),
         (
             boards(DUEL, f"coins 0 built {ALL_TOWERS}", f"coins 0 built {ALL_TOWERS}", "coins 0 built"),

@@ -67,7 +67,7 @@ def test_in_words() -> None:
         "add garden-11 1,0; reserve tower-12; give tower-11",
         "no cell for tower-12",
         "3 rebuild turns to the goal, and not fewer",
-        "hand out tower-12 to seat 1, tower-12 to nobody",
+        "hand out tower-12 to seat 1, tower-12 to no seat",
     ]
 
 

@@ -190,7 +190,7 @@ def test_syntax(text: str, message: str) -> None:
         (f"{CHOSEN}0: choose 49", "line 12, column 1: illegal: 0: choose 49: KDO-7", ("KDO-7",)),
         (f"{KINGS}1: castle 2,2", "line 3, column 1: illegal: seat 1 acts; expected seat 0: place castle", ()),
         (f"{KINGS}line: 1 2 3 4", "line 3, column 1: illegal: chance; expected seat 0: place castle", ()),
-        (f"{TILES}0: take denar-1", "expected what was drawn or rolled: neutral tiles", ()),
+        (f"{TILES}0: take denar-1", "expected a draw or a roll: neutral tiles", ()),
         (f"{KINGS}0: pass", "line 3, column 1: illegal: 0: pass: KDO-9", ("KDO-9",)),
         (f"{CHOSEN}0: place 5", "line 12, column 4: illegal: place 5: no legal move begins so", ()),
         (

@@ -152,7 +152,7 @@ def test_another_move_of_who_resigned_is_listed_and_the_stand_ins_counts() -> No
         assert "1 of them is the stand-in's move, which the record does not have (TBL-2)." in told
     accepted = adjudicated(text, Policy.ACCEPT).stopped
     assert accepted is not None
-    assert accepted.advice == f"what can be ruled: {NEXT}: skip, also with points off; or {NEXT}: stop, places …"
+    assert accepted.advice == f"possible rulings: {NEXT}: skip, also with points off; or {NEXT}: stop, places …"
 
 
 def test_a_text_that_ends_where_a_stand_in_is_due_is_left_as_it_is() -> None:

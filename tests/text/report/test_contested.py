@@ -33,8 +33,8 @@ from tests.text.report.adjudication import AWAY, FINE, NEXT, judged
 @pytest.mark.parametrize(
     ("result", "contest", "words"),
     [
-        (None, Contest(), "the game goes on"),
-        (None, Contest({2: Ending.FLAG}), "the game goes on; seat 2 ran out of time"),
+        (None, Contest(), "the game is not over"),
+        (None, Contest({2: Ending.FLAG}), "the game is not over; seat 2 ran out of time"),
         (Result(Ending.RULES, (9, 5), (1, 2)), Contest(), "seat 0 wins"),
         (Result(Ending.STALLED, (9, 9), (1, 1)), Contest(), "seats 0 and 1 share the first place: the game reached"),
         (Result(Ending.RESIGNED, (), (1, 2)), Contest({1: Ending.RESIGNED}), "seat 0 wins: seat 1 resigned"),

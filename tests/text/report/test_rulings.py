@@ -84,7 +84,7 @@ def test_rulings_are_read_one_a_line_with_comments() -> None:
         ("17: skip, 0 points off seat 1", "line 1: the ruling takes 0 points off; expected 1 to 1000"),
         ("17: skip, 1001 points off seat 1", "expected 1 to 1000"),
         ("17: skip, two points off seat 1", "line 1: found 'two points off seat 1'; expected"),
-        ("17: skip, places 1 2", "line 1: points or places with a game that goes on; expected them after stop"),
+        ("17: skip, places 1 2", "line 1: points or places for a game that is not over; expected them after stop"),
         ("17: stop, places 1 3", "line 1: the places 1 3 are no ranking; expected"),
         ("17: stop, points 1 2 3, places 1 2", "line 1: 3 points and 2 places; expected"),
         ("17: stop, places 1 2, places 1 2", "line 1: places twice; expected each once"),
@@ -159,7 +159,7 @@ def test_what_cannot_stand_says_what_can_be_ruled() -> None:
     assert found.stopped is not None
     assert found.stopped.outcome == "the adjudication ends here: a move that breaks KDO-16 cannot stand (TBL-7)"
     advice = found.stopped.advice
-    assert advice.startswith(f"what can be ruled: {NEXT}: skip or {NEXT}: 0: place 3 forest/forest")
+    assert advice.startswith(f"possible rulings: {NEXT}: skip or {NEXT}: 0: place 3 forest/forest")
     assert advice.endswith(f", each also with points off; or {NEXT}: stop, places …")
     offered = re.findall(rf"{NEXT}: (?:0: .*?|skip)(?= or |, each)", advice)
     assert len(offered) > 1
@@ -224,12 +224,12 @@ def test_to_skip_is_offered_only_where_the_record_then_goes_on(payment: tuple[st
     for found in (adjudicate(text, Policy.ACCEPT), adjudicate(text, rulings=read(f"{line}: stands"))):
         assert found.stopped is not None
         assert found.stopped.advice == (
-            f"what can be ruled: {line}: {right}, also with points off; or {line}: stop, places …"
+            f"possible rulings: {line}: {right}, also with points off; or {line}: stop, places …"
         )
     skipped = adjudicate(text, rulings=read(f"{line}: skip"))
     assert skipped.stopped is not None
     assert skipped.stopped.line == line + 2
-    assert f"what can be ruled: {line}: {right}, also with points off" in skipped.stopped.advice
+    assert f"possible rulings: {line}: {right}, also with points off" in skipped.stopped.advice
 
 
 def test_a_skipped_payment_is_one_illegal_move_and_can_have_a_result(payment: tuple[str, int, str]) -> None:

@@ -115,7 +115,7 @@ def test_a_kingdom_without_all_its_dominoes_has_no_harmony_and_the_sheet_says_wh
     harmony = [item for player in found.players for item in player.items if item.what == "harmony"]
     assert [(item.how, item.points) for item in harmony] == [("9 dominoes discarded", 0), ("10 dominoes discarded", 0)]
     assert found.remarks == (
-        "Scored from the boards alone: nobody has checked how they came about.",
+        "Scored from the boards alone: the moves that led to them were not checked.",
         "Seat 0: 3 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
         "Seat 1: 2 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
     )

@@ -55,7 +55,7 @@ def _result(look: Look) -> str:
 
 KINDS: Final = (
     Kind("p", "pause", lambda _: "pause", "Pause"),
-    Kind("g", "go on after a pause", lambda _: "resume", "Go on"),
+    Kind("g", "resume after a pause", lambda _: "resume", "Resume"),
     Kind("d", "turn a protest down", _dismiss, "Dismiss"),
     Kind("w", "warn a seat", lambda look: f"warn seat {_turn(look)}"),
     Kind("t", "take points, strikes or time off", lambda look: f"penalty seat {_turn(look)} points 1"),
@@ -70,7 +70,7 @@ KINDS: Final = (
 
 _HOW = 'Change the line as needed; words in "quotes" at its end are the reason.'
 
-_STILL = "It stays paused until you let it go on (g)."
+_STILL = "It stays paused until you resume it (g)."
 
 
 class RulingScreen(ModalScreen[str | None]):
@@ -146,7 +146,7 @@ class RulingScreen(ModalScreen[str | None]):
 
     def _warning(self, ruling: log_pb2.Rule) -> list[str]:
         if kind_of(ruling) in OF_POSITION and self._look.record.game.goes_on:
-            return ["", "This means the position now, and the game goes on meanwhile: F5 pauses it first."]
+            return ["", "This ruling is for the position now, but play continues: F5 pauses the game first."]
         return []
 
     def on_input_changed(self) -> None:

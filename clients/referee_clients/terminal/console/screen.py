@@ -156,7 +156,7 @@ class Games(Screen[None]):
 
     def _show_title(self) -> None:
         wanted = sum(case.is_wanted for case in self._cases.values())
-        parts = [counted(len(self._cases), "game"), f"{wanted} for you" if wanted else "nobody calls"]
+        parts = [counted(len(self._cases), "game"), f"{wanted} for you" if wanted else "no calls"]
         way = f"NO CONNECTION ({self._way})" if self._way else "; ".join(parts)
         self.query_one("#title", Static).update(f"Arbiter's console at {self._post.address}: {way}", layout=False)
 
@@ -243,7 +243,7 @@ class Games(Screen[None]):
         """Answer the oldest call of the selected game."""
         case = self._case
         if case is None or not case.status.calls:
-            self._say("Nobody calls for an arbiter at this game.")
+            self._say("This game has no open call for an arbiter.")
             return
         self.run_worker(self._answer(case), name="ruling")
 

@@ -105,9 +105,7 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
     _check_author(act, author)
     if act.kind is ActKind.STANDS:
         if meant.move is None:
-            raise _refused(
-                "this line says nothing that can be entered", "the move, which ends with against and the rules"
-            )
+            raise _refused("this line is no act that can be entered", "the move, which ends with against and the rules")
         data = record.game.position.encoded_move(meant.move)
         rule = log_pb2.Rule(accept=log_pb2.Accept(seat=act.seat, move=data, rule_ids=meant.broken))
         return table_text.fill(rule, act, seqs)
@@ -209,9 +207,9 @@ def consequence(record: Record, meant: Meant, taken_back: int) -> str:
         case ActKind.ABORT:
             return "the game ends without a result, which cannot be undone"
         case ActKind.PAUSE | ActKind.ADJOURN:
-            return "nobody can move until an arbiter lets the game go on"
+            return "no player can move until an arbiter resumes the game"
         case ActKind.RESUME:
-            return "the game goes on"
+            return "play resumes"
         case ActKind.DISMISS:
             return "the protest is turned down"
         case ActKind.FELL:
@@ -237,7 +235,7 @@ def _out(contest: Contest, seat: int, ending: Ending) -> Contest:
 def _after(record: Record, contest: Contest) -> str:
     result = contest.result(len(record.opened.seats), record.game.position.pending())
     if result is None:
-        return "the game goes on, and from now on the smallest legal moves are entered for it"
+        return "the other seats play on, and the smallest legal moves are entered for this one"
     return f"the game ends: {outcome(result, contest)}"
 
 
@@ -429,8 +427,8 @@ def _rulings(record: Record) -> Sequence[tuple[str, str]]:
         ("the result", f"result places {places}"),
         ("the game does not count", "void"),
         ("pause", "pause"),
-        ("adjourn, to go on another day", "adjourn"),
-        ("the game goes on", "resume"),
+        ("adjourn, to continue another day", "adjourn"),
+        ("play resumes", "resume"),
     )
 
 

@@ -49,8 +49,8 @@ The first screen
 
 Up and Down choose, Enter opens what is chosen.
 
-A new game asks for its rules, options and players. A game of the list goes on where it stopped: everything that was \
-accepted is kept.
+A new game asks for its rules, options and players. A game of the list continues where it stopped: all accepted \
+entries are kept.
 
 The folder {folder} has everything: the scribe's key (scribe.pem), which signs every act; games.json, which gives \
 access to the games; names.json with the players' names, which are in no log. Keep a copy of the folder."""
@@ -131,7 +131,7 @@ class Start(Screen[None]):
         names = ", ".join(filter(None, self._folder.names(known.game_id, len(game.seats))))
         seats = f"{len(game.seats)} {'seat' if len(game.seats) == 1 else 'seats'}" + (f" ({names})" if names else "")
         is_over = game.state == game_pb2.GAME_STATE_OVER
-        entries = f"{game.size} {'entry' if game.size == 1 else 'entries'}, {'is over' if is_over else 'goes on'}"
+        entries = f"{game.size} {'entry' if game.size == 1 else 'entries'}, {'is over' if is_over else 'in progress'}"
         words = f"{guide(known.rules_id).TITLE}, {seats}, game {known.game_id[:8]}: {entries}"
         return GameOption(known, words, is_over=is_over)
 

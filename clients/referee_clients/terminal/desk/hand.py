@@ -194,7 +194,7 @@ class Hand(ABC):
                 yield Arbiter(self._connection.channel(), self.game_id, token)
         except Cut:
             raise NotEntered(
-                "the connection broke before there was an answer; the entries show what became of it"
+                "the connection broke before there was an answer; the entries show whether it was entered"
             ) from None
 
     def owed(self) -> SignedIntent | None:

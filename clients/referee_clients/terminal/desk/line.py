@@ -96,7 +96,7 @@ class Desk:
             case Over():
                 return "The moves are over."
             case _:
-                return "The referee acts next, by itself."
+                return "The referee acts next."
 
     def _draw(self, kind: str, names: Sequence[str]) -> str:
         """Return what is to be entered, and whose it is: any outcome tells."""

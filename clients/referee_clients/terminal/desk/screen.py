@@ -39,7 +39,7 @@ Enter enters the line, once it means one thing that the rules allow: its meaning
 {KEYS}
 F7, or :table, lists what can happen beside the moves: resign, protest, take back, rulings.
 F8, or :correct and an entry's number, goes back to an earlier entry, to correct a mistake.
-Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is kept, and a game goes on from there.
+Esc goes back to the list of games, Ctrl+Q leaves the desk. All accepted entries are kept: a game continues there.
 
 {NOTATION}"""
 

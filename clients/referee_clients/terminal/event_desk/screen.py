@@ -40,7 +40,7 @@ HELP: Final = """\
 The desk of an event
 
 What you type stands in the line at the bottom. Below it you see what Enter
-will do, or why that is not possible. What is refused stays in the line.
+will do, or why that is not possible. A refused line stays for correction.
 
 F2  Players. Type a name or a number: Enter checks the player in; Enter again
     notes that the player left, and once more that the player is back.
@@ -68,7 +68,7 @@ OFFERS: Final = (
     Offer("A player misses the next round, or the round you name", "absent "),
     Offer("Two players should not meet; before round 1", "forbid "),
     Offer("Two players never meet; before round 1", "never "),
-    Offer("All rounds that are left are planned, so that nobody meets twice", "plan"),
+    Offer("All rounds that are left are planned; no two players meet twice", "plan"),
     Offer("The pairing is made again: a ruling; its results are gone", "reopen because "),
     Offer("You pair by hand: tables in the order of seats", "pair "),
     Offer("A table does not count: a ruling", "void "),
@@ -390,7 +390,9 @@ class EventScreen(Screen[None]):
         """``note``: the words above the pairing."""
         round_ = self._event.log.state.round
         if round_ is not None and round_.is_published and round_.undecided:
-            self._say(f"{note}Not paired: round {round_.number} goes on; without a result: {_few(round_.undecided)}.")
+            self._say(
+                f"{note}Not paired: round {round_.number} is being played; without a result: {_few(round_.undecided)}."
+            )
             return
         self._busy = True
         self._say("Pairing…")

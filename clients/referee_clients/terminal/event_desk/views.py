@@ -161,7 +161,7 @@ class Shown:
     def enter(self, event: EventFile, acts: Sequence[Act]) -> None:
         """Enter them after what a pairing needs before it. Raise ``InputError`` if others acted; ``LogError``."""
         if event.log.record.size != self.size:
-            raise InputError("", "the event went on while you looked; look again")
+            raise InputError("", "the event has new entries since you looked; look again")
         draw_first(event.log, event.seed)
         advance(event.log)
         for act in acts:

@@ -25,7 +25,7 @@ from referee_clients.terminal.widgets import TerminalApp
 _CALL, _KEY = ":call", ":key"
 """The words for two things that are no acts of the table: a call, and another key of one's own."""
 _CALLING = Offer("Call an arbiter to this game", f"{_CALL} why")
-_CHANGING = Offer("Go on with another key", _KEY)
+_CHANGING = Offer("Continue with another key", _KEY)
 
 
 class SeatScreen(TableScreen):
@@ -34,11 +34,11 @@ class SeatScreen(TableScreen):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f9", "call", "Call arbiter")]
     ASKS_BESIDE = "What do you want to do beside the moves? Choose with Up and Down."
     HELP = f"""\
-Enter says what the line will do; the second Enter signs and sends it. What the rules forbid is never sent.
+Enter says what the line will do; the second Enter signs and sends it. An illegal move is never sent.
 {KEYS}
 F7, or :table, lists what you can do beside the moves: resign, protest, take back, change your key.
 F9, or :call and why, calls an arbiter.
-Ctrl+Q leaves. The seat stays yours: start the same command again to go on. Your clock runs meanwhile.
+Ctrl+Q leaves. The seat stays yours: start the same command again to continue. Your clock runs meanwhile.
 
 {NOTATION}"""
 

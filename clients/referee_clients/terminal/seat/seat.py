@@ -125,7 +125,7 @@ class Seat(Hand):
         return await self.submit(self._author, self.key, self.token, made, act.words, tries=tries)
 
     async def change_key(self) -> str:
-        """Go on with another key, which is saved first. Return where it is; raise as ``send`` does."""
+        """Continue with another key, which is saved first. Return where it is; raise as ``send`` does."""
         record = self.ledger.record
         new, path = self._keys.another(record.game.keys.get(self._author.index, ()))
         act = intent.act(record.place, self._author, self.key, log_pb2.ChangeKey(key=new.public.raw))
@@ -145,4 +145,4 @@ class Seat(Hand):
         """Call an arbiter. Return what is to be said; raise ``NotEntered`` and ``ClientError``."""
         with self.calls(self.token) as calls:
             await calls.call(text)
-        return "The arbiters see your call until one of them answers it. The clocks go on."
+        return "The arbiters see your call until one of them answers it. The clocks keep running."

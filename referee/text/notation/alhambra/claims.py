@@ -223,7 +223,7 @@ def describe(about: Claim) -> str:
             return f"{counted(turns, 'rebuild turn')} to the goal, and not fewer"
         case HandOutClaim(_, slots):
             return "hand out " + ", ".join(
-                f"{slot.tile} to {'nobody' if slot.seat is None else f'seat {slot.seat}'}" for slot in slots
+                f"{slot.tile} to {'no seat' if slot.seat is None else f'seat {slot.seat}'}" for slot in slots
             )
 
 

@@ -335,7 +335,7 @@ def _earned(tree: Any, state: State) -> None:
         built, boxes = state.all_counts()[player][type_], state.sheet.boxes[type_]
         if built < boxes:
             what = f"award for {name} to {_name(player, state)}, who has {built} of {boxes}"
-            _refuse(tree, what, "an award only to who has completed the type")
+            _refuse(tree, what, "an award only to a player who has completed it")
     number = 0 if round_ is None else below(round_, state.rounds + 1)
     if round_ is not None and number <= max((award.round for award in before), default=0):
         expected = "from 1 on, later for every further award of the type"

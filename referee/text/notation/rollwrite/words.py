@@ -186,7 +186,7 @@ class Scored:
         late = [player for player, counts in enumerate(self.counts) if counts[type_] and player not in placed]
         if late:
             words.append(f"{self._named(late)} none")
-        return "; ".join(words) or "nobody has one"
+        return "; ".join(words) or "no player has one"
 
     def _share(self, share: Share) -> str:
         places = ORDINALS[share.place - 1 : share.place - 1 + len(share.points)]
@@ -215,4 +215,4 @@ class Scored:
 
 
 def _joined(words: Iterable[str]) -> str:
-    return "; ".join(words) or "nobody"
+    return "; ".join(words) or "no player"

@@ -268,7 +268,7 @@ def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
         richest = [seat for seat, money in enumerate(sums) if money == max(sums) > 0]
         seat = richest[0] if len(richest) == 1 else None
         if seat != slot.seat:
-            claimed, expected = ("nobody" if each is None else each for each in (slot.seat, seat))
+            claimed, expected = ("no seat" if each is None else each for each in (slot.seat, seat))
             facts = {"tile": slot.tile, "seat": claimed, "expected": expected, "money": " ".join(map(str, sums))}
             found.append(Violation("ALH-F9", (), facts))
     return tuple(found)

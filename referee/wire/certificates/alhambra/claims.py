@@ -211,7 +211,7 @@ def _check_hand_out(claim: HandOutClaim) -> None:
         if not 0 <= slot.currency <= 3:
             raise InputError("slots", f"currency {slot.currency} for {slot.tile}", "0 to 3")
         if slot.seat is not None and not 0 <= slot.seat < seats:
-            raise InputError("slots", f"seat {slot.seat} for {slot.tile}", f"0 to {seats - 1} or nobody")
+            raise InputError("slots", f"seat {slot.seat} for {slot.tile}", f"0 to {seats - 1} or none")
     if len({slot.currency for slot in claim.slots}) < len(claim.slots):
         raise InputError("slots", "a currency twice", "each once")
     if len({slot.tile for slot in claim.slots}) < len(claim.slots):
