@@ -444,7 +444,7 @@ class _Checker:
         state.apply(event)
         _demand(state.digest() == twin.digest(), "the same event led to two positions")
         _demand(state.digest() != before, "nothing happened")
-        _demand(_value(seen) == kept, "what a seat observed before changed with the event")
+        _demand(_value(seen) == kept, "an earlier observation of a seat changed with the event")
 
     def _result(self, over: Over) -> None:
         scores, places = over.scores, over.places

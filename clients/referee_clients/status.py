@@ -133,7 +133,7 @@ def _dispute(dispute: arbiter_pb.Docket.Dispute, *, is_over: bool) -> str:
     if dispute.HasField("ruled"):
         state = f"ruled on in entry {dispute.ruled}"
     elif is_over:
-        state = "the game ended before anybody ruled on it"
+        state = "the game ended before an arbiter ruled on it"
     what = f"entry {dispute.seq}: {kind} of seat {dispute.seat} against {against} {dispute.against} ({dispute.rule_id})"
     return f"{what}{_words(dispute.text)}; {state}"
 

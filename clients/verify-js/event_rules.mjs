@@ -109,7 +109,7 @@ function* mayLeave(event, { number }, isLeaving) {
 
 function* mayMiss(event, { number, round }) {
   yield* named(event, number);
-  if (round < event.nextRound || round > event.terms.rounds) yield ["EVT-R7", `absence from round ${round} is told too late, or it is none`];
+  if (round < event.nextRound || round > event.terms.rounds) yield ["EVT-R7", `the absence from round ${round} comes too late, or there is no such round`];
 }
 
 // --- rounds --------------------------------------------------------------------------------------------------------

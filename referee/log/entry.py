@@ -129,7 +129,7 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
         for i, rule_id in enumerate(entry.refused.rule_ids):
             check_name("entry", f"refused.rule_ids[{i}]", rule_id)
     elif event == "end" and entry.end.ending == log_pb2.ENDING_UNSPECIFIED:
-        raise LogError(Code.MALFORMED, "GameEnd without an ending", "how the game ended")
+        raise LogError(Code.MALFORMED, "GameEnd without an ending", "an ending")
     elif event == "disclose":
         check_length("entry", "disclose.seed", entry.disclose.seed, SEED_BYTES)
     elif event == "recovered":

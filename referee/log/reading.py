@@ -120,7 +120,7 @@ def read_rule(rule: log_pb2.Rule, author: Author, decode_move: Callable[[bytes],
 def read_end(end: log_pb2.GameEnd) -> Result:
     """Return what a GameEnd says. Raise ``LogError`` (``MALFORMED``) for one that does not say how the game ended."""
     if end.ending == log_pb2.ENDING_UNSPECIFIED:
-        raise LogError(Code.MALFORMED, "GameEnd without an ending", "how the game ended")
+        raise LogError(Code.MALFORMED, "GameEnd without an ending", "an ending")
     return Result(Ending(end.ending), tuple(end.scores), tuple(end.places))
 
 

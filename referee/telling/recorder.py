@@ -379,7 +379,7 @@ def _waiting(told: Wait | None, judged: Wait | None) -> Wait | None:
     """Return the wait of a result. ``told``: the text's, which alone knows of time that is left to protest."""
     if told not in (None, judged, Wait.PROTESTS) or (told and judged not in (None, told)):
         what = "the header Waits contradicts the lines below it"
-        raise LogError(Code.NOT_AWAITED, what, "what the result waits for by its protests, appeals and rulings")
+        raise LogError(Code.NOT_AWAITED, what, "the value that follows from its protests, appeals and rulings")
     return judged or told
 
 

@@ -104,7 +104,7 @@ def _checked_in(event: EventFile, who: str, _: str) -> Meant:
     if who != "all":
         return one_act(event, CheckIn(_who(event, "checkin", who)))
     missing = [number for number, each in event.log.state.entrants.items() if not (each.is_there or each.is_expelled)]
-    _demand(missing, "checkin all", "somebody who is not there yet")
+    _demand(missing, "checkin all", "an entrant who has not checked in")
 
     def enter(event: EventFile) -> None:
         for number in missing:

@@ -195,7 +195,7 @@ def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, prog
     if listed != sorted(before.standing):
         wrong = next(iter(sorted(set(listed) ^ set(before.standing))), None)
         what = f"entrant {wrong}, who is not there or not in it" if wrong else "an entrant twice"
-        raise InputError("pairing", what, "everybody who is there, once")
+        raise InputError("pairing", what, "every entrant who is there, once")
     least = bound(before, sizes, byes)
     stated = tuple(vector(before, sizes, pairing))
     return Pair(state.next_round, tables, byes, stated, least, origin, program, reason, own.vector)

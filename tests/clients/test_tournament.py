@@ -177,14 +177,14 @@ async def test_two_organisers_at_once(tmp_path: Path) -> None:
             enter_all(second, 1)
             enter_all(first, 2)  # has seen the other's before
             assert entrants(first) == [1, 2]
-            with pytest.raises(WentOn, match="somebody else entered something in this event meanwhile"):
+            with pytest.raises(WentOn, match="another desk or command entered something in this event meanwhile"):
                 enter_all(second, 3, before_save=lambda: enter_all(first, 4))
             assert entrants(second) == [1, 2, 4]
             assert EventFile.read_only(second).names[4] == "entrant 4"  # whose name is with the other organiser
             enter_all(second, 3)
             with EventFile.opened(first, EventKeeper()) as event, event.entering():
                 event.log.enter(CheckIn(3))
-            with pytest.raises(PartlyEntered, match="1 of 3 acts were entered, and the rest was not: somebody else"):
+            with pytest.raises(PartlyEntered, match="1 of 3 acts were entered, and the rest was not: another desk"):
                 interrupted()
             assert entrants(second) == [1, 2, 3, 4, 5, 9]
             assert EventFile.read_only(second).names[5] == "Player 5"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -239,22 +241,29 @@ def helps() -> Iterator[tuple[str, str, bool]]:
     yield from walk("referee", typer.main.get_command(application()))
 
 
+@cache
+def strings(path: Path) -> tuple[tuple[str, int, str], ...]:
+    """Return the strings of a module by kind, docstring, help or message, with ``…`` for what is filled in."""
+    found, kinds, parts = [], {}, set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Expr(value=value):
+                kinds[id(value)] = "docstring"
+            case ast.Call(keywords=keywords):
+                helps = [keyword.value for keyword in keywords if keyword.arg == "help"]
+                kinds |= {id(each): "help" for value in helps for each in ast.walk(value)}
+            case ast.JoinedStr(values=values):
+                parts |= {id(each) for each in values}
+                text = "".join(str(each.value) if isinstance(each, ast.Constant) else "…" for each in values)
+                found.append((kinds.get(id(node), "message"), node.lineno, text))
+            case ast.Constant(value=str(text)) if id(node) not in parts:
+                found.append((kinds.get(id(node), "message"), node.lineno, text))
+    return tuple(found)
+
+
 def messages(path: Path) -> Iterator[tuple[int, str]]:
-    """Return the strings of a module but docstrings and single words, with ``…`` for what is filled in."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    silent |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    for node in ast.walk(tree):
-        if id(node) in silent:
-            continue
-        if isinstance(node, ast.JoinedStr):
-            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = node.value
-        else:
-            continue
-        if " " in text.strip():
-            yield node.lineno, text
+    """Return the strings of a module but docstrings and single words."""
+    return ((line, text) for kind, line, text in strings(path) if kind != "docstring" and " " in text.strip())
 
 
 def test_help_texts_read_without_decoding() -> None:
@@ -299,32 +308,134 @@ def test_messages_read_without_decoding(folder: str) -> None:
     assert found == []
 
 
+HASHED = {
+    *(ROOT / "referee" / "games").glob("*/catalogue.py"),
+    ROOT / "referee" / "games" / "table_rules.py",
+    ROOT / "referee" / "tournament" / "rules" / "catalogue.py",
+}
+"""Texts of rules, whose bytes signed headers name."""
+HEADLESS = (
+    r"(?:^|[.;:(] )(?:who|whoever|what|whatever|whether) (?!you\b)[a-z]+\b(?![^.!?]*\?)"
+    r"|\b(?:by|for|of|to|from|with|than) (?:who|whoever)\b"
+)
+"""As on pages, in sentences that may begin with a small letter."""
+IN_LITERALS = {name: pattern for name, (pattern, _) in CONSTRUCTIONS.items()} | {
+    "headless": HEADLESS,
+    "told": CONSTRUCTIONS["told"][0] + r"|\btold\b",
+    "of before": CONSTRUCTIONS["of before"][0] + r"|\b(?:any|some|every)body\b",
+}
+HEADING = re.compile(r"(?:What|Who)(?: \w+){1,4}")
+"""A heading of a page, a report or a group of options: a few words without an end."""
+PRODUCT = ("referee", "clients/referee_clients", "solver/referee_solver")
+EXCEPTIONS: dict[tuple[str, str], str] = {}
+"""Constructions that stay, by the key of a text and their name, with the reason."""
+
+
+def literals(path: Path) -> Iterator[tuple[int, str]]:
+    """Return the messages of a module but the help of options, which other tests read."""
+    return ((line, text) for kind, line, text in strings(path) if kind == "message" and " " in text.strip())
+
+
+def in_literal(text: str) -> dict[str, list[str]]:
+    """Return what a message has of each construction. Names of commands and files between backquotes are code."""
+    words = re.sub(r"`[^`]+`", "…", " ".join(text.split()))
+    if HEADING.fullmatch(words):
+        return {}
+    found = {name: re.findall(pattern, words, re.IGNORECASE) for name, pattern in IN_LITERALS.items()}
+    return {name: each for name, each in found.items() if each}
+
+
+@pytest.mark.parametrize("folder", PRODUCT)
+def test_messages_name_their_subjects(folder: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name} in {text!r}; say {CONSTRUCTIONS[name][1]}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not path.stem.endswith(("_pb2", "_pb2_grpc")) and "v1" not in path.parts and path not in HASHED
+        for line, text in literals(path)
+        for name in in_literal(text)
+    ]
+    assert found == []
+
+
+def words() -> Iterator[tuple[str, str]]:
+    """Return the English texts of reports and pages with their keys."""
+    for path in sorted((ROOT / "referee" / "text" / "words" / "en").glob("*.json")):
+        for key, text in json.loads(path.read_text(encoding="utf-8")).items():
+            for form in text.values() if isinstance(text, dict) else (text,):
+                yield f"{path.stem} {key}", form
+
+
+def test_reports_and_pages_name_their_subjects() -> None:
+    found = {(key, name): text for key, text in words() for name in in_literal(text)}
+    assert {each: text for each, text in found.items() if each not in EXCEPTIONS} == {}
+
+
+def test_every_exception_is_needed() -> None:
+    assert EXCEPTIONS.keys() <= {(key, name) for key, text in words() for name in in_literal(text)}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("headless", "what was drawn or rolled: {kind}"),
+        ("headless", "not entered: whoever has the key can repeat it"),
+        ("headless", "an award only to who has completed the type"),
+        ("headless", "Saved. Whether it is logged is not known."),
+        ("nobody", "cosigned by nobody"),
+        ("go on", "the game goes on by its rules"),
+        ("told", "absence is entered, as you told the desk"),
+        ("of before", "somebody else entered something meanwhile"),
+        ("of before", "The page tries again by itself."),
+    ],
+)
+def test_each_construction_is_found_in_a_message(name: str, text: str, tmp_path: Path) -> None:
+    assert [*in_literal(text)] == [name]
+    module = (
+        f'def f(n):\n    """Nobody is told."""\n    option(help="What nobody reads.")\n    return f"{text} {{n}}"\n'
+    )
+    path = tmp_path / "module.py"
+    path.write_text(module, encoding="utf-8")
+    assert [[*in_literal(each)] for _, each in literals(path)] == [[name]]
+
+
+def test_plain_messages_pass() -> None:
+    for text in (
+        "What was played",
+        "which games? expected either --join STRING or --principal NAME",
+        "What happened? Choose with Up and Down.",
+        "help: what you can enter now",
+        "ask the organiser, who decides how to continue",
+        "see `referee nobody` for what is missing",
+    ):
+        assert in_literal(text) == {}, text
+
+
 # --- docstrings ------------------------------------------------------------------------------------------------------
 
 HANGING = r"^(?:Of|As|What|Whether|Who|Whose|Whatever|The same|Likewise)\b"
 """The first words of a docstring that hangs on the name above it."""
 
 
-def docstrings(source: str) -> Iterator[tuple[int, str]]:
+def docstrings(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the docstrings of a module with their lines, those of attributes too."""
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Expr(value=ast.Constant(value=str(text))):
-                yield node.lineno, text.strip()
+    return ((line, text.strip()) for kind, line, text in strings(path) if kind == "docstring")
 
 
-@pytest.mark.parametrize("folder", ["referee", "clients/referee_clients", "solver/referee_solver"])
+@pytest.mark.parametrize("folder", PRODUCT)
 def test_docstrings_stand_alone(folder: str) -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text[:60]!r}"
         for path in sorted((ROOT / folder).rglob("*.py"))
         if not path.stem.endswith(("_pb2", "_pb2_grpc")) and "v1" not in path.parts
-        for line, text in docstrings(path.read_text(encoding="utf-8"))
+        for line, text in docstrings(path)
         if re.search(HANGING, text)
     ]
     assert found == []
 
 
-def test_a_docstring_that_hangs_is_found() -> None:
-    source = 'class A:\n    """A thing."""\n\n    b: int\n    """Of a game: its number."""\n'
+def test_a_docstring_that_hangs_is_found(tmp_path: Path) -> None:
+    source = tmp_path / "module.py"
+    source.write_text(
+        'class A:\n    """A thing."""\n\n    b: int\n    """Of a game: its number."""\n', encoding="utf-8"
+    )
     assert [text for _, text in docstrings(source) if re.search(HANGING, text)] == ["Of a game: its number."]

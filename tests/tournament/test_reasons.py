@@ -40,7 +40,7 @@ def test_what_the_vector_counts_is_told(players: int) -> None:
         vector, text = Vector(*paired.vector), " ".join(told(before, paired).values())
         assert text.count("stands between them") == vector.float - (0 if any(before.rounds) else vector.float)
         assert ("meet again" in text) == bool(vector.repeats)
-        assert (" sat at a short table before." in text.replace("nobody here sat at a short", "")) == bool(
+        assert (" sat at a short table before." in text.replace("no one here sat at a short", "")) == bool(
             vector.second_shorts
         )
 

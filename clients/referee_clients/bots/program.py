@@ -146,7 +146,7 @@ class Program:
         patience = Patience.of(self.patience_s)
         self._send(protocol.take_back(proposal), patience)
         with self._understood():
-            return protocol.agreed(protocol.answer(self._line(patience, "whether it agrees")))
+            return protocol.agreed(protocol.answer(self._line(patience, "an answer to a take-back")))
 
     def end(self, ending: Ending | None) -> None:
         """Tell it how the game ended, if that is known, and end it."""

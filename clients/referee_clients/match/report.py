@@ -132,7 +132,7 @@ def remarks(found: Statistics) -> Iterator[str]:
     for bot, task in found.course.out.items():
         yield (
             f"{printable(found.names[bot])} is out after game {task.block}/{task.rotation}: "
-            f"{MOST_FAULTS} faults in a row; what it had left was not played"
+            f"{MOST_FAULTS} faults in a row; its other games were not played"
         )
     if any(each.faults for each in found.standings):
         yield "faults/ has what the bots printed, and the positions"

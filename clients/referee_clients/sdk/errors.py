@@ -151,7 +151,7 @@ _PLAIN = {
     "UNKNOWN_GAME": "the referee has no such game; check that the join string is for this referee",
     "UNAUTHENTICATED": "the referee does not know this token; check that the join string is complete",
     "PERMISSION_DENIED": "the token is for another game or seat, or was already used",
-    "WEAK_KEY": "the referee refuses this key: it is weak, or somebody else in this game already has it",
+    "WEAK_KEY": "the referee refuses this key: it is weak, or another author of this game already has it",
     "GAME_OVER": "the game is over",
 }
 

@@ -129,7 +129,7 @@ class EventKeeper:
         try:
             answer = self._asked(ask)
         except WentOn as error:
-            raise WentOn(error.newest, "somebody else entered something in this event meanwhile") from None
+            raise WentOn(error.newest, "another desk or command entered something in this event meanwhile") from None
         if answer.HasField("refused"):
             broken = "; ".join(each.text or each.rule_id for each in answer.refused.violations)
             raise ClientError(f"the referee refuses an act that our rules allow: {broken}")
@@ -200,7 +200,7 @@ def _take(log: AwayLog, commit: pb.Commit, home: Home) -> None:
     try:
         log.take(commit.entries, commit.checkpoint, VerifierKey.parse(home.verifier))
     except LogError as error:
-        raise Distrust(f"what the referee has after entry {log.record.size - 1} is not valid: {error}") from error
+        raise Distrust(f"the referee's record after entry {log.record.size - 1} is not valid: {error}") from error
 
 
 def _check_entered(log: AwayLog, sent: Mapping[int, SignedIntent]) -> None:

@@ -168,7 +168,7 @@ def _show(bot: str, results: Sequence[Result]) -> None:
     console = Console()
     for game in dict.fromkeys(result.game for result in results):
         shown = Table(title=f"{printable(bot)}, {game}", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for heading in ("check", "result", "what was found"):
+        for heading in ("check", "result", "finding"):
             shown.add_column(heading, overflow="fold")
         for result in results:
             if result.game == game:

@@ -174,7 +174,7 @@ def _of_text(path: Path, read: Reading | Position | Boards) -> _Shown:
     if isinstance(read, Position):
         head = [*position_text.head(read), *_outcome(read)]
         draw = partial(renderer(read.setup.rules_id).position_text, read.state)
-        return _Shown(read, partial(position_text.write, read), head, [], "what led to it", draw)
+        return _Shown(read, partial(position_text.write, read), head, [], "earlier moves", draw)
     game = replace(read.game, waits=rehearsed(path, read.game))
     head, moves, _ = game_text.written(game)
     position = Position(game.setup, read.state, game.contest)

@@ -137,7 +137,7 @@ def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
     """
     names = _asked("waive", _address(data, store), data / CLUSTER_MARK_FILE)
     print(
-        "referees continue without a standby, until one streams: what is acknowledged is lost with the database's disk"
+        "referees continue without a standby, until one streams: acknowledged entries are lost with the database's disk"
     )
     if names:
         # A name could have a quote in it; nothing is run.
@@ -199,7 +199,7 @@ def _show(found: Any) -> None:
     if found.standby_waived:
         say("standby: waived until one streams, by referee cluster waive-standby", highlight=False)
     if not found.standby_names:
-        say("standby: none; what is acknowledged is lost with the database's disk", highlight=False)
+        say("standby: none; acknowledged entries are lost with the database's disk", highlight=False)
         return
     say(f"standby: commits wait for {printable(found.standby_names)}", highlight=False)
     for each in found.standbys:

@@ -234,7 +234,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             metavar="ORIGIN",
             help="Where browsers reach the referee's pages, such as https://club.example: every seat gets a link, too.",
-            show_default="what DIR remembers of referee serve --web",
+            show_default="the address that DIR remembers from referee serve --web",
             rich_help_panel="What is handed out",
         ),
     ] = None,

@@ -283,7 +283,7 @@ def _head(server: pb.ServerStatus) -> Text:
         streams += f"; solver: {server.solver_at_work} at work, {server.solver_waiting} waiting"
     acts = f"{server.acts_accepted} accepted, {server.acts_refused} refused"
     if server.acts_overtaken:
-        acts += f", {server.acts_overtaken} came too late because somebody was faster"
+        acts += f", {server.acts_overtaken} came too late because another act was faster"
     acts += f", {server.acts_failed - server.acts_overtaken} failed"
     commits = "no commit in the last minute"
     if server.commit_median_us:

@@ -251,7 +251,7 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
             metavar="ORIGIN",
             help="With --joins: where browsers reach the referee's pages, such as https://club.example; every seat "
             "gets a link, too.",
-            show_default="what DIR remembers of referee serve --web",
+            show_default="the address that DIR remembers from referee serve --web",
         ),
     ] = None,
     sheet: Annotated[

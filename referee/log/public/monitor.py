@@ -198,7 +198,7 @@ def look(source: Source, policy: LogPolicy, state: State, now_s: int, limits: Li
     known = state.seen()
     before = known[1].size if known is not None else 0
     if known is not None and known[0] != witnessed.head.origin:
-        raise StateFailed(f"{state.path}: what was seen of {known[0]}; the log is {witnessed.head.origin}")
+        raise StateFailed(f"{state.path}: a file about the log {known[0]}; the log is {witnessed.head.origin}")
     fits = _compare(witnessed, state, before, known[1] if known is not None else Tree(), problems)
     if fits and (known is None or witnessed.head.size > before):
         try:
@@ -375,4 +375,4 @@ def _beyond(source: Source, size: int, root: bytes, head: TreeHead, name: str) -
 
 def _fork(name: str, head: TreeHead) -> LogError:
     what = f"{name} has signed another list of {head.size} leaves than the log shows here"
-    return LogError(Code.FORK, what, "one list for everybody")
+    return LogError(Code.FORK, what, "one list for all readers")

@@ -402,6 +402,6 @@ class _Checker:
                 named = True
                 number = tile * WIDTH + at
                 what = f"{bundle_path(tile, width)}: leaf {number} was altered"
-                yield LogError(Code.CHECKPOINT, what, "what the tiles and the signed root say")
+                yield LogError(Code.CHECKPOINT, what, "the leaf that the tiles and the signed root have")
         if not named:
             yield LogError(Code.CHECKPOINT, f"the leaves do not give the signed root over {head.size}", head.root.hex())

@@ -558,7 +558,7 @@ class LiveGame:
             try:
                 self._go_on(Reply())
             except Exception as error:  # noqa: BLE001 - as below
-                _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
+                _log.error("due entry failed", game=self.game_id.hex(), error=str(error))
             self._set_alarm()
             return
         stamp_ms = max(self._context.time.now_ms(), self._record.last_ms)
@@ -567,7 +567,7 @@ class LiveGame:
                 if rows := self._enter_due(stamp_ms):
                     self._commit(rows, Clock(stamp_ms), Reply())
         except Exception as error:  # noqa: BLE001 - without a caller only this can report it
-            _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
+            _log.error("due entry failed", game=self.game_id.hex(), error=str(error))
         self._set_alarm()
 
     def rest(self) -> None:

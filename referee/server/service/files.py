@@ -39,7 +39,7 @@ def check_address(text: str) -> None:
     except ValueError:
         raise ValueError(f"not an address; {_EXPECTED}") from None
     if has_password:
-        what = "a password is in it, which everybody on this machine could read"
+        what = "a password is in it, which every user of this machine could read"
         raise ValueError(f"{what}; expected it in ~/.pgpass, or in the file that PGPASSFILE or PGSERVICEFILE names")
     if (
         parts.scheme not in _SCHEMES

@@ -296,7 +296,7 @@ class SqliteStore(SqlStore):
             return
         (is_busy, _, _) = self._write_side.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_busy:
-            what = "somebody else is reading it, and its log still has secrets that were not sealed"
+            what = "another program is reading it, and its log still has unsealed secrets"
             raise StoreFailed(f"{self._path}: {what}; end what reads it and start again")
         self._write_side.execute("DELETE FROM facts WHERE name = 'unwiped'")
 

@@ -124,7 +124,7 @@ def fewest(players: int, sizes: Sequence[int]) -> tuple[int, int]:
             if any(total <= players - byes and (players - byes - total) % sizes[0] == 0 for total in sums):
                 return byes, shorts
             shorts, sums = shorts + 1, {total + size for total in sums for size in sizes[1:]}
-    raise AssertionError("everybody can have a bye")
+    raise AssertionError("every player can have a bye")
 
 
 def may_have_bye(situation: Situation, byes: int) -> list[int]:

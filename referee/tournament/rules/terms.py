@@ -87,7 +87,12 @@ class Terms:
         )
         _check("commitment", len(self.commitment) == COMMITMENT_BYTES, f"{len(self.commitment)} bytes", "32 bytes")
         if not self.cut:
-            _check("cut", not (self.cut_size or self.cut_advance), "a knock-out without players", "how many advance")
+            _check(
+                "cut",
+                not (self.cut_size or self.cut_advance),
+                "a knock-out without players",
+                "the number that advances",
+            )
             return
         _check("cut", 2 <= self.cut <= MAX_ENTRANTS, str(self.cut), f"2 to {MAX_ENTRANTS}")
         _check("cut_size", MIN_SIZE <= self.cut_size <= MAX_SIZE, str(self.cut_size), f"{MIN_SIZE} to {MAX_SIZE}")

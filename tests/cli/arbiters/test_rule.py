@@ -376,7 +376,7 @@ def test_the_organiser_gives_up_what_nobody_rules_on(club: Club) -> None:
     assert f"game {game.id} is aborted after " in told
     code, told, _ = here("docket", game.id[:8], "--server", club.address)
     assert told.splitlines()[1:3] == ["the game is over: no result: the organiser aborted the game", "  no result"]
-    assert "(KDO-1); the game ended before anybody ruled on it" in told
+    assert "(KDO-1); the game ended before an arbiter ruled on it" in told
     assert "has to rule" not in told
     code, _, error = here("abort", game.id, *data, "--yes")
     assert code == 1

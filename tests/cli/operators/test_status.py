@@ -219,7 +219,7 @@ def test_a_node_is_named_and_a_game_that_was_asked_for_is_over() -> None:
 def test_acts_that_came_too_late_have_not_failed() -> None:
     found = status()
     found.server.acts_failed, found.server.acts_overtaken = 26, 25
-    assert "25 came too late because somebody was faster, 1 failed" in rendered(found, 100)
+    assert "25 came too late because another act was faster, 1 failed" in rendered(found, 100)
 
 
 def test_words_of_others_cannot_steer_the_terminal() -> None:

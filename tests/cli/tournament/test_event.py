@@ -84,7 +84,7 @@ def test_a_pairing_is_shown_with_its_reasons_in_a_language(event: Event, languag
 
 def test_an_event_over_the_board(event: Event) -> None:
     shown = event.does("pair", "--dry-run")
-    assert shown.endswith("nobody here sat at a short table before.\na dry run: nothing is entered\n")
+    assert shown.endswith("no one here sat at a short table before.\na dry run: nothing is entered\n")
     assert event.does("pair").splitlines()[:3] == shown.splitlines()[:3]
     assert event.does("publish") == "round 1 is published: 2 tables\n"
     assert "still without: 2" in event.does("result", 1, "--scores", "40,52,52,12", "--forfeited", "3")
@@ -272,7 +272,10 @@ def test_what_cannot_be_is_refused_and_nothing_entered(
         (("--rules", "kingdomino", "--sizes", "4,4"), "--points"),
         (("--rules", "kingdomino", "--sizes", ""), "--sizes: '', expected numbers with commas between them"),
         (("--rules", "kingdomino", "--rounds", "21"), "rounds: 21; expected 1 to 20"),
-        (("--rules", "kingdomino", "--cut-size", "4"), "cut: a knock-out without players; expected how many advance"),
+        (
+            ("--rules", "kingdomino", "--cut-size", "4"),
+            "cut: a knock-out without players; expected the number that advances",
+        ),
     ],
 )
 def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
@@ -291,7 +294,7 @@ def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...]
         (("result", 1), 2, "no result, expected places by seat"),
         (("result", 1, "--scores", "40,30"), 8, "round 1, table 1: expected a place for each of 4 seats"),
         (("result", 1, "1,2,3,4", "--scores", "40,30"), 8, "round 1, table 1: expected the scores of 4 seats"),
-        (("result", 1, "1,2,3,4", "--forfeited", "4"), 8, "round 1, table 1: who forfeits was at the table"),
+        (("result", 1, "1,2,3,4", "--forfeited", "4"), 8, "round 1, table 1: a player who forfeits was at the table"),
         (("result", 1, "1,2,3,4", "--log", "none.gamelog"), 2, "--log: places or points beside it"),
         (("result", 1, "--log", "none.gamelog"), 1, "none.gamelog: No such file or directory"),
         (("result", 2, "1,2,3"), 8, "round 1, table 2: the table has a result; another is an amendment (EVT-G3"),

@@ -220,7 +220,7 @@ def test_strikes_that_put_a_seat_out_are_told_before_they_are_entered() -> None:
     assert all_of_them is not None
     assert most > 1
     assert acts.consequence(record, one, 0) == "seat 0: 1 strike"
-    assert "with which it is out (illegal moves); the game" in acts.consequence(record, all_of_them, 0)
+    assert "with which it is out (illegal moves); the other seats play on" in acts.consequence(record, all_of_them, 0)
 
 
 async def test_of_several_arbiters_the_one_whose_key_the_desk_has_rules(referee: Referee, tmp_path: Path) -> None:

@@ -275,7 +275,7 @@ def boards(head: str, *parts: str) -> str:
         (
             boards(DUEL, f"coins 0 built {ALL_TOWERS}", "coins 0 built", "coins 0 built", "award tower seats 0 0"),
             Kind.ILLEGAL,
-            "award for tower; expected who has none for it yet, ascending",
+            "award for tower; expected players without one for it yet, ascending",
         ),
     ],
 )

@@ -15,7 +15,7 @@ TITLE: Final = "Alhambra"
 OPTIONS: Final = {
     "age_order": "seats from the youngest to the oldest, such as 2 0 1; empty: 0 1 2 …",
     "max_turns": "the game ends after this many turns of all seats together, 1 to 10000",
-    "loop_rule": "what a wall that closes on itself counts: full: its length; one_less: one less than its length",
+    "loop_rule": "the length of a wall that closes on itself: full: its length; one_less: one less than its length",
     "end_rule": "when the game ends: market_unfilled: when the market cannot be filled; bag_empty: "
     "when the bag is empty",
     "slot_currencies": "currencies of market slots 1 to 4: denar dirham ducat guilder, in any order, each once",

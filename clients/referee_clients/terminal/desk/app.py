@@ -248,7 +248,7 @@ class Opening(Screen[Known | None]):
             _SEATS: "Seats: the number of seats. They are numbered from 0, in the order of play.",
             _NAMES: f"Names: the players from seat 0 on, separated by commas; up to {MOST_OF_A_NAME} letters each; "
             "optional. They stay on this machine.",
-            _ARBITER: "Arbiter: who can rule at this desk: penalties, a seat that did not come, the result. The key is "
+            _ARBITER: "Arbiter: for rulings at this desk: penalties, a seat that did not come, the result. The key is "
             f"{self._folder.arbiter_file}; it is made if it is not there. It cannot be added later.",
             _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not standard: a file in the "
             f"form that {command} prints.",

@@ -278,7 +278,7 @@ class Hand(ABC):
                 self.ledger.receipts.append(said.commit.checkpoint)
                 self._settled(seq)
             else:
-                self._settled(Overtaken(f"somebody else made entry {seq} in the meantime"))
+                self._settled(Overtaken(f"another author made entry {seq} in the meantime"))
         elif said.HasField("answer") and said.answer.id == seq:
             self._missing(said.answer)
 

@@ -125,7 +125,7 @@ class TableScreen(BoardScreen):
         """The beginning that the screen put into the line; while it stands there alone, no key was typed."""
         self._commands: dict[str, Command] = {
             **self.commands(),
-            "table": (lambda _: self.action_beside(), "table: what happened beside the moves"),
+            "table": (lambda _: self.action_beside(), "table: acts beside the moves"),
             "moves": (lambda _: self.action_moves(), "moves: the moves that the rules allow now"),
             "hide": (lambda _: self.action_hide(), "hide: hide or show the players' hands"),
             "help": (lambda _: self.action_help(), "help: what you can enter now"),

@@ -62,7 +62,7 @@ open, no other desk or command can enter anything in this file."""
 
 OFFERS: Final = (
     Offer("A player enters, late if round 1 is paired", "enter "),
-    Offer("Everybody who is not there yet checks in", "checkin all"),
+    Offer("All players who are not there yet check in", "checkin all"),
     Offer("A player leaves", "withdraw "),
     Offer("A player who left is back", "readmit "),
     Offer("A player misses the next round, or the round you name", "absent "),
@@ -314,7 +314,7 @@ class EventScreen(Screen[None]):
     def on_input_submitted(self) -> None:
         text = self._text.strip()
         if self._busy:
-            self._say("One moment: what was entered before is not on disk yet.")
+            self._say("One moment: the last act is not on disk yet.")
         elif scanned(text):
             self._begin_scanned(text)
         elif not text and self._view is View.TABLES and self._chosen is not None and self._chosen.number:

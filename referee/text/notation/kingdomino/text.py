@@ -43,7 +43,7 @@ from referee.text.words.catalogue import Said
 
 RULES: Final = {rule.id: rule for rule in CATALOGUE}
 TERMINALS: Final = {
-    "HALVES": "what is on the domino, such as wheat/mine:3",
+    "HALVES": "the halves of the domino, such as wheat/mine:3",
     "PHASE": "a phase: castle, first_order, line, place, choose, over",
 }
 

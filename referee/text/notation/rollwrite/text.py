@@ -46,7 +46,7 @@ from referee.text.notation.violations import Kind, NotationError
 RULES: Final = {rule.id: rule for rule in CATALOGUE}
 TERMINALS: Final = {
     "TYPE": "a type of building",
-    "DIE": "what a die shows, 1 to 6",
+    "DIE": "the number on a die, 1 to 6",
     "PAIR": "a blue and a yellow die, such as 3,5",
     "PHASE": "a phase, such as action",
 }
@@ -237,7 +237,7 @@ def _award(tree: Any, state: State) -> None:
     taken |= {("virtual", each) for award in before for each in award.virtual}
     who = [*(("seat", each) for each in own), *(("virtual", each) for each in virtual)]
     if not who or taken & {*who} or who != sorted({*who}):
-        _refuse(tree, f"award for {name}", "who has none for it yet, ascending")
+        _refuse(tree, f"award for {name}", "players without one for it yet, ascending")
     last = state.awards[-1] if state.awards else None
     if last is not None and (last.round, last.type) >= (number, type_):
         _refuse(tree, f"award for {name} in round {number}", "awards by round, then by type")
@@ -330,7 +330,7 @@ def _earned(tree: Any, state: State) -> None:
     before = [award for award in state.awards if award.type == type_]
     taken = [player for award in before for player in _players(award, state)]
     if not who or {*taken} & {*who} or list(who) != sorted({*who}):
-        _refuse(tree, f"award for {name}", "who has none for it yet, ascending")
+        _refuse(tree, f"award for {name}", "players without one for it yet, ascending")
     for player in who:
         built, boxes = state.all_counts()[player][type_], state.sheet.boxes[type_]
         if built < boxes:
