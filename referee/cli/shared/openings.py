@@ -60,6 +60,8 @@ class Office:
     ) -> list[dict[str, Any]]:
         """Open a game for each table that has none; return a report on each. Raise ``Failure``.
 
+        Another organiser may do the same at the same time: the first game of a table stays, and ours is aborted.
+
         ``cards`` gets those of the seats, table by table, also of the tables before one that cannot be opened.
         """
         async with open_channel(self.server, self.token, self.secured) as channel:
@@ -93,9 +95,13 @@ class Office:
             except Failure as error:
                 raise type(error)(f"{table.where}: {error}; the tables before it are open") from None
             seats = self.cards(created, table.names)
-            cards += seats
             if file is not None:
                 file.write(seats_text(created, seats))
+        if (first := await self._first(channel, table, created.game.id)) != created.game.id:
+            await self._abort(channel, created.game.id)
+            _unlink(path)
+            return {**table.told, "game": first, "is": "there already"}
+        cards += seats
         secrets: dict[str, Any] = {"joins in": str(path)}
         if path is None:
             secrets = {**joins_and_links(seats), **tokens_of(created)}
@@ -109,20 +115,42 @@ class Office:
             async for game in games.every(pb.ListGamesRequest(event_id=event, round=round_)):
                 if game.HasField("table") and not _is_aborted(game):
                     listed[event, round_, game.table].append(game.id)
-        found = {}
+        found = dict[Any, str]()
         for table in tables:
             if table.game and not await self._named_is_aborted(channel, table.game):
                 found[table.key] = table.game
                 continue
-            # A round that was paired again may have games of the pairing before. The newest game comes first.
-            players = [seat.player for seat in table.request.seats]
-            for game_id in listed[table.key]:
-                if game_id not in table.named and (
-                    not any(players) or await self._players(channel, game_id) == players
-                ):
+            for game_id in listed[table.key]:  # the newest comes first
+                if await self._is_of(channel, table, game_id):
                     found[table.key] = game_id
                     break
         return found
+
+    async def _is_of(self, channel: grpc.aio.Channel, table: Pairing, game_id: str) -> bool:
+        """Return whether a game of the table's number is the table's: a round that was paired again may have others."""
+        players = [seat.player for seat in table.request.seats]
+        return game_id not in table.named and (not any(players) or await self._players(channel, game_id) == players)
+
+    async def _first(self, channel: grpc.aio.Channel, table: Pairing, ours: str) -> str:
+        """Return the game that was opened first for a table: ours, or another organiser's, which came in between.
+
+        Of two organisers each sees the other's game, or has opened the first one: so one game stays.
+        """
+        event, round_, number = table.key
+        first, is_older = ours, False  # the newest comes first
+        request = pb.ListGamesRequest(event_id=event, round=round_, table=number)
+        async for game in Games(self.server, channel, self.token).every(request):
+            if is_older and not _is_aborted(game) and await self._is_of(channel, table, game.id):
+                first = game.id
+            is_older |= game.id == ours
+        return first
+
+    async def _abort(self, channel: grpc.aio.Channel, game_id: str) -> None:
+        stub = game_service_pb2_grpc.GameServiceStub(channel)
+        try:
+            await stub.AbortGame(pb.AbortGameRequest(game_id=game_id), timeout=_TIMEOUT_S, metadata=bearer(self.token))
+        except grpc.aio.AioRpcError as error:
+            raise refused(self.server, error) from None
 
     async def _named_is_aborted(self, channel: grpc.aio.Channel, game_id: str) -> bool:
         """Return whether it is known that a game of the event has no result and gets none. Raise ``NoAnswer``."""
@@ -245,6 +273,11 @@ def _write(file: TextIO, path: Path, text: str) -> None:
         file.flush()
     except OSError as error:
         raise Failure(f"--sheet {path}: {error.strerror}; the games are open, but their cards are lost") from None
+
+
+def _unlink(path: Path | None) -> None:
+    if path is not None:
+        path.unlink()
 
 
 def _unlink_empty(path: Path) -> None:

@@ -13,15 +13,21 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
 
+from referee.cli.shared.openings import Office
+from referee.cli.shared.pairings import read_pairings
 from referee.cli.shared.remote import Addresses, is_reached_from_elsewhere
 from referee.log.v1 import log_pb2
 from referee.server.service.files import STORE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.opening import Wishes
+from referee_clients.web.cards import Card
 from tests.cli.inside import referee
 from tests.server.service.conftest import running
 from tests.server.service.player import Client, bearer
@@ -155,6 +161,34 @@ def test_what_is_wrong_is_named_by_row_and_column(tmp_path: Path, rows: str, sai
     done = referee(*words, *(() if "round" in rows.partition("\n")[0] else ("--round", 1)), cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"referee: round.csv: {said}")
+
+
+class Early(Office):
+    """An organiser who has looked before anyone opened a table."""
+
+    async def _there(self, *_: object) -> dict[Any, str]:
+        return {}
+
+
+async def test_organisers_at_once_open_each_table_once(day: Day) -> None:
+    (day.folder / "round.csv").write_text("".join(["table\n", *(f"{table}\n" for table in range(1, 6))]))
+    tables = read_pairings(day.folder / "round.csv", Wishes(event=7, round=1))
+    office = Early(day.address, day.address, "", day.client.organiser, Security())
+    outs = [day.folder / name for name in ("one", "two", "three")]
+    cards: list[list[Card]] = [[] for _ in outs]
+    found = await asyncio.gather(
+        *(office.open_round(tables, out, mine, dry_run=False) for out, mine in zip(outs, cards, strict=True))
+    )
+    games = await day.games("--event", 7)
+    kept = {game["table"]: game["game"] for game in games if game["state"] != "over"}
+    assert len(games) == len(outs) * len(tables), "each has opened each"
+    assert sorted(kept) == ["1", "2", "3", "4", "5"]
+    assert [game["state"] for game in games].count("over") == len(games) - len(tables)
+    for told, out, mine in zip(found, outs, cards, strict=True):
+        assert [table["game"] for table in told] == [kept[str(table["table"])] for table in told]
+        opened = {table["game"] for table in told if table["is"] == "opened"}
+        assert {parse_join(card.join).game_id for card in mine} == opened
+        assert {parse_join(file.read_text().split()[0]).game_id for file in out.iterdir()} == opened
 
 
 async def test_games_are_listed_and_fetched(day: Day) -> None:
