@@ -1,11 +1,12 @@
 """Build the documentation as a site: ``make docs-site``. It needs no network, and its pages ask no other host.
 
-The site has the same folders as the checkout, so a link between two documents is right in both. A broken link or anchor
-ends the build.
+The site has the same folders as the checkout, so a link is right in both. Files and folders that documents link to come
+along. A broken link or anchor ends the build.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -16,6 +17,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from markdown_it import MarkdownIt
 
 import referee as program
 
@@ -34,6 +38,8 @@ BESIDE: Final = (
 """Documents that do not lie in docs."""
 _KINDS: Final = frozenset({".md", ".svg", ".png", ".json", ".toml", ".py", ".yaml", ".yml"})
 _DEPLOY: Final = ROOT / "docs" / "deploy"
+_LINK: Final = re.compile(r'<(?:a|img|link|script)\b[^>]*\b(?:href|src)="([^"]+)"')
+_NOT_BROUGHT: Final = shutil.ignore_patterns("__pycache__", "*_pb2*", "*.md")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -50,6 +56,8 @@ def main() -> None:
     if done.returncode:
         sys.exit(_COLOUR.sub("", done.stdout + done.stderr))
     shutil.move(SOURCE.parent / "site-built", built)
+    if broken := bring_linked(built):
+        sys.exit("broken links:\n" + "\n".join(broken))
     versions = sorted(path.name for path in SITE.iterdir() if path.is_dir())
     told = [
         {"version": each, "title": each, "aliases": ["latest"] if each == versions[-1] else []} for each in versions
@@ -70,7 +78,72 @@ def collect(place: Path) -> None:
     for path in files:
         copy = place / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, copy)
+        if path.suffix == ".md":
+            copy.write_text(indented(path.read_text(encoding="utf-8")), encoding="utf-8")
+        else:
+            shutil.copy(path, copy)
+
+
+def indented(document: str) -> str:
+    """Return a document with four blanks for each list around a line, as Python-Markdown reads lists.
+
+    CommonMark counts from the text after the marker, so the content of `1. ` stands under three blanks.
+    """
+    lines = document.splitlines()
+    columns: list[list[int]] = [[] for _ in lines]
+    apart = set()  # a blank line has to stand before these
+    for token in MarkdownIt("commonmark").parse(document):
+        if token.type == "list_item_open" and token.map:
+            first, end = token.map
+            start = columns[first][-1] if columns[first] else 0
+            marker = re.match(r" *(?:[-*+]|\d+[.)]) +", lines[first][start:])
+            assert marker is not None, lines[first]
+            for inside in columns[first + 1 : end]:
+                inside.append(start + marker.end())
+            if not all(map(str.strip, lines[first:end])):
+                apart.add(end)
+    made = []
+    for number, (line, inside) in enumerate(zip(lines, columns, strict=True)):
+        if number in apart:
+            made.append("")
+        made.append(" " * 4 * len(inside) + line[inside[-1] :] if inside and line.strip() else line)
+    return "\n".join(made) + "\n"
+
+
+def bring_linked(built: Path) -> list[str]:
+    """Copy files and folders to which pages link from the checkout to the site; return the links that lead nowhere."""
+    broken = []
+    for page in sorted(built.rglob("*.html")):
+        if page.name == "404.html":  # its links are for the root of a host
+            continue
+        for link in sorted(set(_LINK.findall(page.read_text(encoding="utf-8")))):
+            parts = urlsplit(html.unescape(link))
+            if parts.scheme or parts.netloc or not parts.path:
+                continue
+            there = Path(os.path.normpath(page.parent / unquote(parts.path)))
+            found = there / "index.html" if there.is_dir() else there
+            if not found.exists() and not _bring(there, built):
+                broken.append(f"{page.relative_to(built)}: {link}")
+    return broken
+
+
+def _bring(there: Path, built: Path) -> bool:
+    """Copy one file or folder from the checkout, a folder with a list of its files; return whether it exists."""
+    if not there.is_relative_to(built):
+        return False
+    name = there.relative_to(built)
+    source = ROOT / name
+    if source.is_file():
+        there.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, there)
+    elif source.is_dir():
+        shutil.copytree(source, there, ignore=_NOT_BROUGHT, dirs_exist_ok=True)
+        for folder in (there, *(path for path in there.rglob("*") if path.is_dir())):
+            items = "".join(f'<li><a href="{each.name}">{each.name}</a>' for each in sorted(folder.iterdir()))
+            title = folder.relative_to(built)
+            page = f"<!doctype html><title>{title}</title><h1>{title}</h1><ul>{items}</ul>"
+            (folder / "index.html").write_text(page, encoding="utf-8")
+    return source.exists()
 
 
 def _is_deployed(path: Path) -> bool:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from playwright.async_api import Page
 
 import referee as program
 from tests.docs.shell import ROOT
-from tests.make_site import SITE, navigation, pages
+from tests.make_site import SITE, bring_linked, navigation, pages
 from tests.sizes import GATE
 
 VERSION = ".".join(program.__version__.split(".")[:2])
@@ -39,6 +42,29 @@ def site() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/{VERSION}"
         server.shutdown()
         thread.join()
+
+
+def test_pages_have_the_lists_and_the_code_of_their_documents(site: str) -> None:
+    tags = {"fence": "pre", "code_block": "pre", "list_item_open": "li", "ordered_list_open": "ol"}
+    for name in pages():
+        document = (ROOT / name).read_text(encoding="utf-8")
+        if "\n:::" in document:  # made from docstrings
+            continue
+        tokens = MarkdownIt("commonmark").parse(document)
+        page = (SITE / VERSION / name.replace("README.md", "index.md")).with_suffix(".html").read_text(encoding="utf-8")
+        article = page[page.index("<article") : page.index("</article>")]
+        for tag in set(tags.values()):
+            written = sum(tags.get(token.type) == tag for token in tokens)
+            assert len(re.findall(rf"<{tag}\b", article)) == written, (name, tag)
+
+
+def test_what_pages_link_to_is_there(site: str, tmp_path: Path) -> None:
+    assert (SITE / VERSION / "docs" / "examples" / "final.txt").read_bytes() == (
+        ROOT / "docs" / "examples" / "final.txt"
+    ).read_bytes()
+    assert (SITE / VERSION / "proto" / "referee" / "v1" / "game_service.proto").exists()
+    (tmp_path / "page.html").write_text('<a href="docs/organising.md#top">1</a><a href="nowhere.txt">2</a>')
+    assert bring_linked(tmp_path) == ["page.html: nowhere.txt"]
 
 
 @GATE
