@@ -59,7 +59,7 @@ serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve
 
 arena: $(RUNTIME) ## Let the bots play each other (GAME=kingdomino ARGS="--seats 4 --games 20")
-	@$(BIN)/referee arena --game $(GAME) $(ARGS)
+	@$(BIN)/referee match --game $(GAME) $(ARGS)
 
 web: $(RUNTIME) ## Serve the pages, to judge positions in a browser (ARGS="--listen 0.0.0.0:8080")
 	@$(BIN)/referee web $(if $(wildcard $(PYODIDE)),--pyodide $(PYODIDE)) $(ARGS)

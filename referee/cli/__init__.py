@@ -54,7 +54,7 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "bot-lint": "bots.check",
         "bot-check": "bots.check",
         "vectors": "bots.vectors",
-        "arena": "bots.arena",
+        "arena": "tournament.match",
         "demo": "bots.demo",
     },
     "Arbiters": {"arbiter": "arbiters.arbiter", "rule": "arbiters.rule", "docket": "arbiters.docket"},

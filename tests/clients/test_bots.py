@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +19,7 @@ from referee_clients.bots.loading import _Chooser
 from referee_clients.bots.rollwrite import Thinking as RollWrite
 from referee_clients.bots.sampler import Sampler, Thinking
 from referee_clients.match import IllegalMove, play_game
-from referee_clients.match.arena import groups, tournament, wilson
-from tests.cli.inside import referee
-from tests.clients.referee_process import REFEREE
+from tests.clients.match.quick import quick
 from tests.sizes import Part, campaign, in_parts, sample_of
 
 ROOT = Path(__file__).parents[2]
@@ -92,8 +88,7 @@ def test_a_sampler_answers_a_position_always_alike(
 @pytest.mark.parametrize(("game", "games"), [("alhambra", 4), ("kingdomino", 6), ("rollwrite", 10)])
 def test_samplers_win(game: str, games: int) -> None:
     """Against the weakest that plays for points, so that few games suffice; docs/bots.md has the measured ones."""
-    [group] = tournament(("sampler", "greedy"), game=game, games=games, seed=3)
-    assert group.records[0].score > 0.6 * games
+    assert quick(("sampler", "greedy"), game, games)[0].first.value > 0.6
 
 
 def test_a_sampler_takes_what_leads_most_in_the_futures() -> None:
@@ -235,18 +230,6 @@ def test_a_bot_that_cannot_be_imported_is_explained(tmp_path: Path, monkeypatch:
         load("halfway:choose")
 
 
-def test_groups_let_everybody_meet_everybody() -> None:
-    assert list(groups("abc", 2)) == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert list(groups("abc", 3)) == [("a", "b", "c")]
-    assert list(groups("ab", 5)) == [("a", "b", "a", "b", "a")]
-
-
-def test_the_interval_is_inside_0_and_1_and_narrows() -> None:
-    low, high = wilson(10, 10)
-    assert 0.7 < low < high == 1.0
-    assert wilson(50, 100)[0] > wilson(5, 10)[0]
-
-
 @pytest.mark.parametrize(
     ("better", "other", "games", "share"),
     [
@@ -257,93 +240,20 @@ def test_the_interval_is_inside_0_and_1_and_narrows() -> None:
     ],
 )
 def test_better_bots_win(better: str, other: str, games: int, share: float) -> None:
-    """So few games that only clear superiority passes; ``make arena`` measures it."""
-    [group] = tournament((better, other), games=games, seed=3)
-    assert group.records[0].score >= share * games
+    """So few games that only clear superiority passes; docs/bots.md has the measured one."""
+    assert quick((better, other), "alhambra", games)[0].first.value >= share
 
 
 @pytest.mark.parametrize("games", [8, campaign(100)])
 def test_the_builder_earns_45_points_among_random_bots(games: int) -> None:
     """The mean over all seats; it is some four points more, the means of 100 games are within two of each other."""
-    [group] = tournament(("builder", *["random"] * 3), game="kingdomino", games=games, seats=4, seed=3)
-    assert group.records[0].points / games >= 45
-    assert group.records[0].score >= 0.9 * games
+    builder = quick(("builder", *["random"] * 3), "kingdomino", games, seats=4)[0]
+    assert builder.points.value >= 45
+    assert builder.first.value >= 0.8
 
 
 @pytest.mark.parametrize("games", [10, campaign(60)])
 @pytest.mark.parametrize(("game", "best"), [("kingdomino", "builder"), ("rollwrite", "planner")])
 def test_better_bots_win_in_the_other_games_too(game: str, best: str, games: int) -> None:
-    [group] = tournament((best, "greedy"), game=game, games=games, seed=3)
-    assert group.records[0].score >= 0.6 * games
-    [group] = tournament(("greedy", "random"), game=game, games=games, seed=3)
-    assert group.records[0].score >= 0.8 * games
-
-
-@pytest.mark.parametrize("game", sample_of(registry.names(), 1))
-def test_the_arena_gives_the_same_results_with_more_processes(game: str) -> None:
-    one, two = (tournament(("greedy", "random"), game=game, games=6, seats=3, seed=5, processes=n) for n in (1, 2))
-    assert [o.scores for o in one[0].outcomes] == [o.scores for o in two[0].outcomes]
-    assert len({o.scores for o in one[0].outcomes}) == 6
-    [rounded] = tournament(("greedy", "random"), game=game, games=4, seats=3, seed=5)
-    assert [o.scores for o in rounded.outcomes] == [o.scores for o in one[0].outcomes], "every deal from every seat"
-    assert sum(r.score for r in one[0].records) == pytest.approx(6)
-
-
-def arena(*words: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    command = [*REFEREE, "arena", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-
-
-@pytest.mark.long
-def test_the_arena_in_shards_is_one_tournament(tmp_path: Path) -> None:
-    """Bots of one's own too, which lie in the folder where it is started; and nothing is played twice."""
-    (tmp_path / "mine.py").write_text("def first(observation, moves):\n    return moves[0]\n")
-    terms = ("--game", "kingdomino", "--bots", "mine:first,random", "--games", 6)
-    whole = arena(*terms, "--processes", 1, cwd=tmp_path)
-    halves = [("--shard", f"{index}/2", "--resume", f"{index}.jsonl", "--processes", 2) for index in (0, 1)]
-    for words in halves:
-        assert arena(*terms, *words, cwd=tmp_path).returncode == 0
-    merged = arena("--merge", "0.jsonl", "--merge", "1.jsonl", cwd=tmp_path)
-    rows = [[line.split()[:5] for line in done.stdout.splitlines()[3:6]] for done in (whole, merged)]
-    assert rows[0] == rows[1]
-    assert (whole.returncode, merged.returncode) == (0, 0)
-    assert "6 games, " in whole.stdout
-    assert "6 games " in merged.stdout
-    before = (tmp_path / "1.jsonl").read_bytes()
-    assert arena(*terms, *halves[1], cwd=tmp_path).returncode == 0
-    assert (tmp_path / "1.jsonl").read_bytes() == before
-    part = arena("--merge", "0.jsonl", cwd=tmp_path)
-    assert (part.returncode, "arena: missing: no file of shard 1/2" in part.stderr) == (1, True)
-
-
-@pytest.mark.parametrize(
-    ("does", "said"), sample_of([("os._exit(3)", "the worker ended with exit code 3"), ("1 / 0", "division")], 1)
-)
-def test_a_bot_that_fails_is_named_by_the_arena(does: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "bad.py").write_text(f"import os\ndef choose(observation, moves):\n    {does}\n")
-    terms = ("--game", "kingdomino", "--bots", "bad:choose,random", "--games", 2, "--processes", 2)
-    done = referee("arena", *terms, cwd=tmp_path)
-    del sys.modules["bad"]
-    assert done.returncode == 1
-    assert said in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["--game", "rollwrite", "--seats", "1", "--games", "2", "--bots", "random"], 0, "rollwrite, 1 seat, seed 1"),
-        (["--game", "kingdomino", "--games", "2", "--processes", "1"], 0, "builder"),
-        (["--game", "chess"], 2, "arena: no rules 'chess': there are alhambra, kingdomino, rollwrite"),
-        (["--game", "kingdomino", "--seats", "5"], 2, "arena: 5 seats: kingdomino has 2 to 4"),
-        (
-            ["--game", "kingdomino", "--bots", "planner"],
-            2,
-            "arena: no bot 'planner' for kingdomino: there are random, ",
-        ),
-        (["--bots", ""], 2, "arena: no bot ''"),
-    ],
-)
-def test_the_arena_says_what_it_can_play(words: list[str], code: int, said: str) -> None:
-    done = referee("arena", *words)
-    assert done.returncode == code, done.stderr
-    assert said in (done.stderr if code else done.stdout)
+    assert quick((best, "greedy"), game, games)[0].first.value >= 0.6
+    assert quick(("greedy", "random"), game, games)[0].first.value >= 0.8

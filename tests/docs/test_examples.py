@@ -22,7 +22,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import Table, load
 from referee_clients.bots.loading import _Chooser
 from referee_clients.match import play_game
-from referee_clients.match.arena import tournament
+from tests.clients.match.quick import quick
 from tests.docs.shell import anchors
 from tests.sizes import campaign
 
@@ -61,8 +61,7 @@ def test_the_bots_that_ask_for_more_play(name: str, tmp_path: Path, monkeypatch:
 def test_the_hopeful_bot_beats_greedy(game: str, deals: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first few deals, in both rotations: docs/bots.md has the share of more."""
     bot = _written("hopeful", tmp_path, monkeypatch)
-    [group] = tournament((bot, "greedy"), game=game, games=2 * deals, seed=1)
-    assert group.records[0].score >= 0.6 * 2 * deals
+    assert quick((bot, "greedy"), game, 2 * deals, seed=1)[0].first.value >= 0.6
 
 
 @pytest.mark.parametrize(

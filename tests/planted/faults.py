@@ -428,10 +428,10 @@ CLIENTS: Final = (
     ),
     Fault(
         "too-few-bots-leave-seats-empty",
-        "clients/referee_clients/match/arena.py",
-        "islice(cycle(bots), seats)",
-        "islice(cycle(bots), len(bots))",
-        ("tests/clients/test_bots.py::test_groups_let_everybody_meet_everybody",),
+        "clients/referee_clients/match/schedule.py",
+        "islice(cycle(range(bots)), seats)",
+        "islice(cycle(range(bots)), bots)",
+        ("tests/clients/match/test_schedule.py::test_in_all_rotations_every_bot_has_every_seat_as_often",),
     ),
     Fault(
         "one-failed-check-is-not-enough",

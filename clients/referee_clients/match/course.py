@@ -9,12 +9,14 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from referee.process.bulk.results import BadOption, Shard
+from referee.text.notation.outcomes import counted
 from referee_clients.match.journal import Game, Journal, JournalError
 from referee_clients.match.limits import Limits
 from referee_clients.match.pool import Pool
@@ -38,6 +40,8 @@ class Config:
     sprt: Sprt | None = None
     logs: str = "none"
     rules_version: int = 1
+    shard: Shard = field(default_factory=Shard)
+    """The part of the blocks that is played here."""
 
     @property
     def blocks(self) -> int:
@@ -47,6 +51,11 @@ class Config:
             tables = max(1, len(self.match.bots) // self.seats)
             return -(-wanted // tables) * tables
         return wanted
+
+    @property
+    def due(self) -> int:
+        """The number of games that are played here."""
+        return self.seats * sum(self.shard.has(str(block)) for block in range(self.blocks))
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as JSON has it."""
@@ -62,6 +71,7 @@ class Config:
             "limits": self.match.limits.to_json(),
             "sprt": None if self.sprt is None else self.sprt.to_json(),
             "logs": self.logs,
+            **({"shard": str(self.shard)} if self.shard.count > 1 else {}),
         }
 
     @classmethod
@@ -70,7 +80,8 @@ class Config:
         match = Match(told["game"], tuple(told["bots"]), told["seed"], Limits(**told["limits"]), told["in_process"])
         sprt = None if told["sprt"] is None else Sprt.from_json(told["sprt"])
         kind = Kind(told["schedule"])
-        return cls(match, told["seats"], told["games"], kind, sprt, told["logs"], told["rules_version"])
+        shard = Shard.parse(told.get("shard", "0/1"), {})
+        return cls(match, told["seats"], told["games"], kind, sprt, told["logs"], told["rules_version"], shard)
 
 
 class Course:
@@ -156,8 +167,9 @@ class Course:
                 continue
             if block == self.config.blocks:
                 return
-            for rotation, seats in enumerate(rotations(group)):
-                yield Task(block, rotation, seats)
+            if self.config.shard.has(str(block)):
+                for rotation, seats in enumerate(rotations(group)):
+                    yield Task(block, rotation, seats)
             block += 1
 
     def _groups(self) -> Iterator[Group | None]:
@@ -194,6 +206,45 @@ def resumed(course: Course, journal: Journal) -> None:
             expected = course.next
             what = f"game {expected.block}/{expected.rotation}" if expected else "no more games"
             raise JournalError(f"{journal.path}: line {number} has {error}; expected {what}") from None
+
+
+def merged(folders: Sequence[Path]) -> tuple[Config, list[Game]]:
+    """Return the match whose shards are in these folders, and its games in their order. Raise ``JournalError``,
+    ``OSError``.
+    """
+    whole: Config | None = None
+    count = 1
+    found: dict[Task, Game] = {}
+    shards: set[Shard] = set()
+    for folder in folders:
+        with Journal.resume(folder) as journal:
+            part = config_of(journal)
+            course = Course(part)
+            resumed(course, journal)
+        if whole is not None and (whole, count) != (replace(part, shard=Shard()), part.shard.count):
+            raise JournalError(f"{folder}: another match than {folders[0]}; expected the shards of one match")
+        if course.next is not None:
+            left = part.due - len(course.games)
+            what = f"{counted(left, 'game')} of shard {part.shard}"
+            raise JournalError(f"missing: {what}; expected them to be played, with --resume {folder}")
+        whole, count = replace(part, shard=Shard()), part.shard.count
+        found |= {game.task: game for game in course.games}
+        shards.add(part.shard)
+    assert whole is not None  # noqa: S101 - there is a folder
+    if without := [shard for index in range(count) if (shard := Shard(index, count)) not in shards]:
+        raise JournalError(f"missing: no folder of shard {', '.join(map(str, without[:10]))}")
+    course = Course(whole)
+    while (task := course.next) in found and task is not None:
+        course.take(found[task])
+    return whole, course.games
+
+
+def config_of(journal: Journal) -> Config:
+    """Return the configuration of a match. Raise ``JournalError``."""
+    try:
+        return Config.from_json(dict(journal.config))
+    except (KeyError, TypeError, ValueError, BadOption) as error:
+        raise JournalError(f"{journal.path}: a configuration of another version ({error})") from None
 
 
 def play(

@@ -54,8 +54,6 @@ class Outcome:
     turns: int
     decisions: tuple[int, ...]
     """The number of decisions per seat."""
-    thought_s: tuple[float, ...]
-    """Per seat: processor time spent choosing; the machine's other work does not count."""
     ending: Ending = Ending.RULES
     out: Mapping[int, Ending] = field(default_factory=dict)
     """Seats that lost before the end and how, in that order."""
@@ -160,7 +158,6 @@ def play_game(
         result.places,
         state.turns,
         tuple(seat.decisions for seat in seats),
-        tuple(seat.thought_s for seat in seats),
         result.ending,
         out,
         tuple(acts),
@@ -235,7 +232,6 @@ class Seat:
     table: Table
     story: Story
     decisions: int = 0
-    thought_s: float = 0.0
     times: Counter[int] = field(default_factory=Counter)
     failed: Failed | None = None
     """The failure before its first move: it counts when the seat has to decide."""
@@ -275,14 +271,11 @@ class Seat:
 
     def ask(self, question: Callable[[], Any]) -> Any:
         """Return what the bot answers. Raise ``Failed`` for whatever it raises."""
-        began = time.thread_time()
         try:
             return question()
         except (Exception, SystemExit) as error:  # its author's code may fail in any way
             how = str(error) if isinstance(error, ProgramFailed) else f"{type(error).__name__}: {error}"
             raise Failed(_ending(error), f"the bot at seat {self.table.seat} failed: {how}") from error
-        finally:
-            self.thought_s += time.thread_time() - began
 
     def leave(self, result: Result | None, *, is_strict: bool) -> None:
         """Tell the bot how the game ended; None: it is not over. Raise ``IllegalMove`` if it fails and that counts."""

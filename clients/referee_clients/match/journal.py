@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from referee.games.game import Ending
@@ -131,8 +132,8 @@ class Journal:
 
     @classmethod
     @contextmanager
-    def create(cls, folder: Path, config: Mapping[str, Any]) -> Iterator[Journal]:
-        """Begin a match. Raise ``JournalError`` if there is one in this folder, ``OSError``."""
+    def create(cls, folder: Path, config: Mapping[str, Any], games: Sequence[Game] = ()) -> Iterator[Journal]:
+        """Begin a match, of which these games are over. Raise ``JournalError`` if the folder has one, ``OSError``."""
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder):
             path = folder / NAME
@@ -143,15 +144,23 @@ class Journal:
             made = path.with_suffix(".new")
             with made.open("wb") as stream:
                 stream.write(line({"match": FORMAT, "hash": config_hash(config), **config}))
+                stream.writelines(line(game.to_json()) for game in games)
                 stream.flush()
                 os.fsync(stream.fileno())
             made.rename(path)
             _sync(folder)
-            journal = cls(path, config, ())
+            journal = cls(path, config, games)
             try:
                 yield journal
             finally:
                 journal._stream.close()
+
+    @classmethod
+    @contextmanager
+    def passing(cls, config: Mapping[str, Any], games: Sequence[Game] = ()) -> Iterator[Journal]:
+        """Begin a match of which nothing is kept; these games are over. Raise ``OSError``."""
+        with TemporaryDirectory(prefix="referee-match-") as folder, cls.create(Path(folder), config, games) as journal:
+            yield journal
 
     @classmethod
     @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from referee.games import registry
-from referee_clients.bots.bot import Ending, OwnClock, Table
+from referee_clients.bots.bot import Bot, Ending, OwnClock, Table
 from referee_clients.bots.forked import Forked
 from referee_clients.bots.loading import load
 from referee_clients.bots.program import MEMORY_MIB, PREFIX, START_S, Program, ProgramFailed, ProgramLate
@@ -93,6 +93,28 @@ class Limited(OwnClock):
 
     def _left_ms(self) -> int | None:
         return None if self._until_s is None else max(0, int((self._until_s - time.monotonic()) * 1000))
+
+
+class Timed:
+    """A bot of ours, which needs no process of its own. It has no more time than any other bot."""
+
+    def __init__(self, bot: Bot, limits: Limits) -> None:
+        self._bot = bot
+        self._limits = limits
+        self._spent_s = 0.0
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        """Return its move. Raise ``ProgramLate`` if that took too long."""
+        began_s = time.monotonic()
+        move = self._bot.choose(observation, legal_moves)
+        took_s = time.monotonic() - began_s
+        self._spent_s += took_s
+        if took_s > self._limits.move_s or self._spent_s > self._limits.game_s:
+            most = f"{self._limits.move_s:g} s and {self._limits.game_s:g} s"
+            raise ProgramLate(
+                f"it took {took_s:.3g} s, and {self._spent_s:.3g} s for all moves; expected {most} at most"
+            )
+        return move
 
 
 def probe(name: str, rules_id: str, limits: Limits) -> None:

@@ -1,4 +1,8 @@
-"""Worker processes that play the games of a match: finished games are taken, and a worker that dies is replaced."""
+"""The processes that play the games of a match: finished games are taken, and a worker that dies is replaced.
+
+There are as many as the work needs. A match of our own bots begins in the process of the command, and any other one
+with one worker. Further workers start when the match has lasted longer than their start does.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import pickle
 import selectors
 import subprocess
 import sys
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,12 +21,14 @@ from typing import Final
 from referee.process.child import popen
 from referee.process.frames import LENGTH, MAX_FRAME_BYTES, framed
 from referee.process.lifetime import ending
-from referee_clients.match.worker import Match, Played, Task, of_json
+from referee_clients.match.worker import Match, Played, Task, of_json, play
 
 _MOST_DEATHS: Final = 2
 """The most workers that may die in the same game: then the game is the cause."""
 _WITH_EACH: Final = 2
 """Games that a worker has: one that it plays, and one that waits, so that it never does."""
+_ALONE_S: Final = 1.0
+"""The seconds that a match plays in one process. A short one is over before a second process is ready."""
 _LEAVE_S: Final = 5.0
 _READ_BYTES: Final = 1 << 20
 _MAIN: Final = "from referee_clients.match.worker import main; main()"
@@ -122,11 +129,14 @@ class _Worker:
 
 
 class Pool:
-    """A number of workers."""
+    """This process, or a number of workers."""
 
     def __init__(self, match: Match, processes: int, keep: Keep = None) -> None:
-        self._match, self._keep = match, keep
-        self._workers = [_Worker(match, keep) for _ in range(processes)]
+        self._match, self._processes, self._keep = match, processes, keep
+        self._until_s = time.monotonic() + _ALONE_S
+        self._here: deque[Task] = deque()
+        """Games that this process plays."""
+        self._workers: list[_Worker] = []
         self._deaths: Counter[Task] = Counter()
         self._back: deque[Task] = deque()
         """Games whose worker died."""
@@ -136,7 +146,7 @@ class Pool:
     @classmethod
     @contextmanager
     def of(cls, match: Match, processes: int, keep: Keep = None) -> Iterator[Pool]:
-        """Start workers, and end them with all that bots have started.
+        """Start workers as they are needed, ``processes`` at most, and end them with all that bots have started.
 
         ``keep``: a worker's function for a game before it reports it; it is sent to the workers.
         """
@@ -150,25 +160,49 @@ class Pool:
     @property
     def most(self) -> int:
         """The most games that can be given out at one time."""
-        return len(self._workers) * _WITH_EACH
+        return self._processes * _WITH_EACH
 
     def give(self, tasks: Sequence[Task]) -> int:
-        """Give games to workers, as many as they take, and return how many."""
+        """Give out games, as many as are taken, and return how many."""
+        if self._is_alone():
+            taken = tasks[: _WITH_EACH - len(self._here)]
+            self._here.extend(taken)
+            return len(taken)
+        self._back.extend(self._here)
+        self._here.clear()
         given = 0
         waiting = deque(tasks)
-        while self._back or waiting:
-            worker = min(self._workers, key=lambda each: len(each.tasks))
-            if len(worker.tasks) >= _WITH_EACH:
-                break
+        while (self._back or waiting) and (worker := self._free()) is not None:
             is_back = bool(self._back)
             task = self._back.popleft() if is_back else waiting.popleft()
             worker.give(task)
             given += not is_back
         return given
 
+    def _is_alone(self) -> bool:
+        """Return whether this process plays: it has no code of others, and too little work for several."""
+        if self._workers or not self._match.is_of_ours:
+            return False
+        return self._processes == 1 or time.monotonic() < self._until_s
+
+    def _free(self) -> _Worker | None:
+        """Return the worker that takes the next game, which may be a new one; None: all have enough."""
+        least = min(self._workers, key=lambda each: len(each.tasks), default=None)
+        if least is not None and len(least.tasks) < _WITH_EACH:
+            return least
+        if least is None or (len(self._workers) < self._processes and time.monotonic() > self._until_s):
+            self._workers.append(_Worker(self._match, self._keep))
+            return self._workers[-1]
+        return None
+
     def take(self, seconds: float) -> list[Played]:
         """Return the games that are done, after at most ``seconds``; games without any more results are in
-        ``failed``."""
+        ``failed``. A game that this process plays takes its time."""
+        if self._here:
+            played = play(self._match, self._here.popleft())
+            if self._keep is not None:
+                self._keep(played)
+            return [played]
         found: list[Played] = []
         with selectors.DefaultSelector() as selector:
             for worker in self._workers:

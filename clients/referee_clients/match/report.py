@@ -74,7 +74,8 @@ def text(found: Statistics) -> str:
 def title(found: Statistics) -> str:
     """Return what was played."""
     config = found.config
-    return f"{config.match.game}, {config.seats} seats, {config.schedule}, seed {config.match.seed}"
+    seats = counted(config.seats, "seat")
+    return f"{config.match.game}, {seats}, {config.schedule}, seed {config.match.seed}"
 
 
 def _lines(found: Statistics) -> Iterator[str]:
@@ -96,6 +97,9 @@ def _lines(found: Statistics) -> Iterator[str]:
         ]
         for each in found.standings
     )
+    if found.config.seats == 1:  # where no bot meets another one, only points tell them apart
+        interval = ["95 %", *(_range(each.points, "{:.1f}") for each in found.standings)]
+        rows = [[row[0], row[6], between, *row[7:]] for row, between in zip(rows, interval, strict=True)]
     yield from _table(rows)
     if 1 < len(found.standings) <= _MOST_CROSS and found.meetings:
         yield ""
@@ -122,7 +126,8 @@ def remarks(found: Statistics) -> Iterator[str]:
     yield f"{found.games} games in {counted(found.blocks, 'block')} (a deal in all rotations); ended: " + ", ".join(
         f"{words} {count}" for words, count in sorted(found.endings.items())
     )
-    yield f"first places by seat: {seats}"
+    if len(found.by_seat) > 1:
+        yield f"first places by seat: {seats}"
     if found.distinct < found.games - found.loose:
         same = found.games - found.loose - found.distinct
         yield f"the same as another game of their block, move for move: {counted(same, 'game')}; such games count once"
@@ -135,7 +140,7 @@ def remarks(found: Statistics) -> Iterator[str]:
             f"{MOST_FAULTS} faults in a row; its other games were not played"
         )
     if any(each.faults for each in found.standings):
-        yield "faults/ has what the bots printed, and the positions"
+        yield "faults/ in the folder of --out has what the bots printed, and the positions"
     yield from sprt_words(found)
     if found.blocks < LEAST:
         yield f"fewer than {LEAST} blocks: the intervals are rough"

@@ -180,7 +180,7 @@ def first_share(game: Game, seat: int) -> float:
 def _placing(game: Game, seat: int) -> float:
     """Return 1 for first and alone, 0 for last and alone, and values between; shared places are their mean."""
     place = game.places[seat] + (game.places.count(game.places[seat]) - 1) / 2
-    return (len(game.places) - place) / (len(game.places) - 1)
+    return (len(game.places) - place) / (len(game.places) - 1) if len(game.places) > 1 else 1.0
 
 
 def scores(game: Game) -> tuple[int, ...]:

@@ -105,7 +105,8 @@ def statistics(course: Course, anchor: int | None = None, samples: int = SAMPLES
     config, games = course.config, course.games
     whole, loose = blocks(games)
     bots = range(len(config.match.bots))
-    ratings = Ratings([placings(block) for block in whole], len(bots), anchor=anchor, samples=samples)
+    met = [placings(block) for block in whole] if config.seats > 1 else []
+    ratings = Ratings(met, len(bots), anchor=anchor, samples=samples)
     names = named(config.match.bots)
     standings = [_standing(bot, names[bot], course, whole, ratings, samples=samples) for bot in bots]
     by_weight = [(game, weight) for block in whole for game, weight in zip(block, weights(block), strict=True)]
@@ -113,7 +114,7 @@ def statistics(course: Course, anchor: int | None = None, samples: int = SAMPLES
     return Statistics(
         config,
         names,
-        tuple(sorted(standings, key=lambda each: (-each.rating.value, each.bot))),
+        tuple(sorted(standings, key=lambda each: (-(each.rating if met else each.points).value, each.bot))),
         _meetings(by_weight, ratings),
         tuple(
             sum(first_share(game, seat) * weight for game, weight in by_weight) / max(1, distinct)

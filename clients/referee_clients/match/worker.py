@@ -23,7 +23,7 @@ from referee_clients.bots import Table, load, names, protocol
 from referee_clients.bots.bot import Bot, Ending, begin, end
 from referee_clients.bots.program import PREFIX
 from referee_clients.match.game import Fault, Outcome, play_game
-from referee_clients.match.limits import Limited, Limits
+from referee_clients.match.limits import Limited, Limits, Timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,16 @@ class Match:
     seed: int
     limits: Limits
     in_process: bool = False
-    """Bots in Python play in the process that plays the game: faster, and without limits."""
+    """Users' bots in Python play in the process that plays the game: faster, and without limits."""
+
+    @property
+    def is_of_ours(self) -> bool:
+        """True if no code of others plays: one process can do everything."""
+        return not any(":" in name for name in self.bots)
+
+    def starts(self, name: str) -> bool:
+        """Return whether the bot of this name is a process of its own."""
+        return ":" in name and (not self.in_process or name.startswith(PREFIX))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +127,12 @@ def play(match: Match, task: Task) -> Played:
     troubles: list[Trouble] = []
     for seat, number in enumerate(task.seats):
         name, seed = match.bots[number], bot_seed(match.seed, task, seat)
-        if match.in_process and not name.startswith(PREFIX):
-            bot = load(name, match.game, seed)
-            bots.append(Seeded(bot, seed) if ":" in name else bot)  # ours have their chance from the seed
-        else:
+        if match.starts(name):
             bots.append(Limited(name, match.game, seed, match.limits))
+        elif ":" in name:
+            bots.append(Seeded(load(name, match.game, seed), seed))
+        else:  # ours have their chance from the seed
+            bots.append(Timed(load(name, match.game, seed), match.limits))
 
     def note(fault: Fault) -> None:
         bot = bots[fault.seat]
@@ -155,7 +165,6 @@ def as_json(played: Played) -> dict[str, Any]:
         "places": outcome.places,
         "turns": outcome.turns,
         "decisions": outcome.decisions,
-        "thought_s": outcome.thought_s,
         "ending": outcome.ending.name,
         "out": [[seat, ending.name] for seat, ending in outcome.out.items()],
         "acts": outcome.acts,
@@ -180,7 +189,6 @@ def of_json(told: Any) -> Played:
             places=_ints(told["places"]),
             turns=_int(told["turns"]),
             decisions=_ints(told["decisions"]),
-            thought_s=tuple(float(each) for each in told["thought_s"]),
             ending=GameEnding[told["ending"]],
             out={_int(seat): GameEnding[name] for seat, name in told["out"]},
             acts=tuple(each if isinstance(each, str) else _int(each) for each in told["acts"]),
@@ -229,7 +237,7 @@ def serve(
             played = play(match, Task(block, rotation, tuple(seats)))
             if keep is not None:
                 keep(played)
-            if not match.in_process or any(name.startswith(PREFIX) for name in match.bots):
+            if any(map(match.starts, match.bots)):
                 end_children()
             with suppress(OSError):  # the parent may have gone, which the next read says
                 replies.write(framed(json.dumps(as_json(played)).encode()))

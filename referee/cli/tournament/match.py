@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
+import shlex
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,16 +16,18 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from referee.cli.shared import output
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure, missing
+from referee.cli.shared import bulk, output
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import InputError, UnknownRules
 from referee.log.errors import LogError
+from referee.process.bulk.results import BadOption
 from referee_clients.bots import UnknownBot
+from referee_clients.bots import names as our_names
 from referee_clients.bots.program import MEMORY_MIB, START_S
 from referee_clients.match import report
-from referee_clients.match.course import FAULTS, Config, Course, play, resumed
+from referee_clients.match.course import FAULTS, Config, Course, config_of, merged, play, resumed
 from referee_clients.match.journal import Game, Journal, JournalError, read
 from referee_clients.match.limits import Limits, probe
 from referee_clients.match.pool import WorkerDied
@@ -45,7 +48,9 @@ _MOST_GROUPS: Final = 10_000
 _RATINGS_S: Final = 2.0
 _LINE_S: Final = 10.0
 _SHOWN: Final = 4
-_OF_ANY: Final = frozenset({"resume", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"})
+_OF_ANY: Final = frozenset(
+    {"resume", "merge", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"}
+)
 """Options that do not affect the games."""
 
 
@@ -53,20 +58,21 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
     context: typer.Context,
     game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "kingdomino",
     bots: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAMES",
             help="Bots, separated by commas: names such as greedy, module:attribute, or 'exec:COMMAND'. The first one "
             "is the candidate of --sprt, --fail-if and the gauntlet.",
-            show_default=False,
+            show_default="all bots of the game but sampler, best first",
         ),
-    ] = "",
-    seats: Annotated[int, typer.Option(metavar="N", min=2, max=6, help="Seats at a table.")] = 2,
+    ] = None,
+    seats: Annotated[int, typer.Option(metavar="N", min=1, max=6, help="Seats at a table.")] = 2,
     games: Annotated[
         int, typer.Option(metavar="N", min=1, max=_MOST_GAMES, help="How many games; the last block is played whole.")
     ] = 200,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="New folder for the match.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="New folder for the match.", show_default="nothing is kept"),
     ] = None,
     resume: Annotated[
         Path | None,
@@ -86,11 +92,20 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = 1,
     processes: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1024, help="Games at one time. The results are the same.")
-    ] = os.cpu_count() or 1,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1024,
+            help="Games at one time, at most. The results are the same.",
+            show_default="as many as processors, if there is work for them",
+        ),
+    ] = None,
     in_process: Annotated[
         bool,
-        typer.Option("--in-process", help="Bots in Python get no process of their own: faster, and without limits."),
+        typer.Option(
+            "--in-process", help="Your bots in Python get no process of their own: faster, and without limits."
+        ),
     ] = False,
     move_time: Annotated[str, typer.Option(metavar="TIME", help="A bot has at most this long for a move.")] = "60s",
     game_time: Annotated[str, typer.Option(metavar="TIME", help="The same for all its moves of a game.")] = "10m",
@@ -110,6 +125,15 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
     logs: Annotated[
         str, typer.Option(metavar="WHICH", help="Signed logs of games that are kept: none, all, or such as sample:20.")
     ] = "none",
+    shard: bulk.ShardWord = None,
+    merge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR",
+            help="Make one match of its shards, which are in these folders; once for each.",
+            show_default=False,
+        ),
+    ] = None,
     replay: Annotated[
         str | None,
         typer.Option(
@@ -138,17 +162,20 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Let bots play many games and rate them.
 
-    Every bot is a process of its own. A fault of a bot costs it the game, and the match continues: to end or to answer
-    what cannot be read (CRASHED), to take too long (FLAG), to choose what the rules forbid (ILLEGAL_MOVES). After 10
-    faults in a row it is out. Every deal is played in all rotations, and this block is the unit of all intervals.
+    Each of your bots is a process of its own. A fault of a bot costs it the game, and the match continues: to end or to
+    answer what cannot be read (CRASHED), to take too long (FLAG), to choose what the rules forbid (ILLEGAL_MOVES).
+    After 10 faults in a row it is out. Every deal is played in all rotations, and this block is the unit of all
+    intervals.
 
     DIR/games.jsonl has each game that is over, and is all that --resume needs, after a crash as well. DIR/report.txt,
-    report.html and report.json are made of it in the end, and DIR/faults has what failing bots printed.
+    report.json and report.html (if jinja2 is installed) are made of it in the end. DIR/faults has what failing bots
+    printed. Without --out nothing is kept.
 
     Exit codes: 0 done, or H0 accepted; 1 failed; 2 wrong usage; 20 H1 accepted; 21 the test is undecided; 22 --fail-if;
     130 stopped by Ctrl-C.
 
-    Example: `referee match --game kingdomino --seats 4 --bots builder,greedy,random --games 400 --out spring`
+    Examples: `referee match --bots mybot:choose,greedy --games 20`, `referee match --game kingdomino --seats 4 --bots
+    builder,greedy,random --games 400 --out spring`
     """
     sys.path.insert(0, str(Path.cwd()))
     try:
@@ -156,11 +183,16 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
         if replay is not None:
             _replay(out or resume, replay)
             return
-        if (out is None) == (resume is None):
+        if out is not None and resume is not None:
             raise Failure("where? expected either --out DIR for a new match or --resume DIR", EXIT_USAGE)
+        begin = Journal.passing if out is None else partial(Journal.create, out)
         if resume is not None:
             _check_nothing_else(context)
             opened: Any = Journal.resume(resume)
+        elif merge:
+            _check_nothing_else(context)
+            config, over = merged(merge)
+            opened = begin(config.to_json(), over)
         else:
             limits = Limits(
                 _seconds("move-time", move_time),
@@ -169,14 +201,21 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
                 memory,
             )
             test = None if sprt is None else Sprt.parse(sprt)
-            Logs.parse(logs)
-            what = Match(game, _names(bots), seed, limits, in_process)
-            config = _checked(Config(what, seats, games, schedule, test, logs, _version(game)))
+            if Logs.parse(logs).sample != 0 and out is None:
+                raise Failure(f"--logs {logs}: without a folder nothing is kept; expected --out DIR", EXIT_USAGE)
+            what = Match(game, _names(bots, game), seed, limits, in_process)
+            part = bulk.shard_of(shard)
+            config = _checked(Config(what, seats, games, schedule, test, logs, _version(game), part))
             _check_anchor(config, anchor)
-            opened = Journal.create(out or Path(), config.to_json())
+            opened = begin(config.to_json())
         with opened as journal:
-            done = _run(journal, processes, anchor, is_resumed=resume is not None, stop_on_fault=stop_on_fault)
-    except (InputError, UnknownBot, UnknownRules) as error:
+            if condition is not None:
+                _check_condition(journal, condition)
+            kept = out or resume
+            done = _run(journal, processes, anchor, kept, is_resumed=resume is not None, stop_on_fault=stop_on_fault)
+    except UnknownRules as error:
+        raise _no_rules(error) from None
+    except (InputError, UnknownBot, BadOption) as error:
         raise Failure(str(error), EXIT_USAGE) from None
     except (JournalError, LogError, WorkerDied) as error:
         raise Failure(str(error), EXIT_FAILED) from None
@@ -187,23 +226,28 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
         raise typer.Exit(EXIT_H1 if done.course.verdict is Verdict.H1 else EXIT_UNDECIDED)
 
 
-def _run(journal: Journal, processes: int, anchor: str | None, *, is_resumed: bool, stop_on_fault: bool) -> Statistics:
-    """Play what is missing, and write the reports."""
-    folder = journal.path.parent
-    try:
-        config = Config.from_json(dict(journal.config))
-    except (KeyError, TypeError, ValueError) as error:
-        raise JournalError(f"{journal.path}: a configuration of another version ({error})") from None
+def _run(
+    journal: Journal,
+    processes: int | None,
+    anchor: str | None,
+    folder: Path | None,
+    *,
+    is_resumed: bool,
+    stop_on_fault: bool,
+) -> Statistics:
+    """Play what is missing, and write the reports to the folder, if the match is kept."""
+    config = config_of(journal)
     if config.rules_version != (here := _version(config.match.game)):
         found = f"version {config.rules_version} of {config.match.game}"
         raise JournalError(f"{journal.path}: {found}; expected {here}, by which games are played here")
     of_anchor = _check_anchor(config, anchor)
     course = Course(config)
-    go_on = f"resume it with: referee match --resume {folder}"
+    go_on = f"resume it with: referee match --resume {folder}" if folder else "nothing is kept without --out DIR"
     resumed(course, journal)
     if is_resumed and course.next is not None:
         _probe(config)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = bulk.processors()
+    processes = processes or cores
     if processes > cores:
         _say(f"{processes} games at one time, and {cores} processors: times of moves are longer than they need be")
     try:
@@ -216,29 +260,35 @@ def _run(journal: Journal, processes: int, anchor: str | None, *, is_resumed: bo
     except OSError as error:
         raise Failure(f"{journal.path}: {error.strerror}; {go_on}") from None
     done = statistics(course, of_anchor)
-    (folder / "report.txt").write_text(report.text(done), encoding="utf-8")
-    (folder / "report.json").write_text(json.dumps(as_json(done), indent=1) + "\n", encoding="utf-8")
-    try:
-        (folder / "report.html").write_text(report.page(done), encoding="utf-8")
-    except ModuleNotFoundError as error:
-        _say(f"{missing('report.html', error.name or '') or error}; then --resume {folder} writes it")
+    if folder is not None:
+        (folder / "report.txt").write_text(report.text(done), encoding="utf-8")
+        (folder / "report.json").write_text(json.dumps(as_json(done), indent=1) + "\n", encoding="utf-8")
+        with suppress(ModuleNotFoundError):
+            (folder / "report.html").write_text(report.page(done), encoding="utf-8")
     if faulty is not None:
         where = f"game {faulty.task.block}/{faulty.task.rotation}"
         left = "it was the last game" if course.next is None else go_on
-        raise Failure(f"a bot failed in {where}, see {folder / FAULTS}; {left}")
+        raise Failure(f"a bot failed in {where}{f', see {folder / FAULTS}' if folder else ''}; {left}")
     return done
 
 
 # --- options -------------------------------------------------------------------------------------------------
 
 
-def _names(bots: str) -> tuple[str, ...]:
+def _names(bots: str | None, game: str) -> tuple[str, ...]:
+    """Return the bots. Raise ``Failure``, ``UnknownRules``."""
+    if bots is None:
+        return our_names(game, slow=False)[::-1]
     found = tuple(name for word in bots.split(",") if (name := word.strip()))
     if not found:
         raise Failure("--bots: none; expected names such as builder,greedy", EXIT_USAGE)
     if len(found) > _MOST_BOTS:
         raise Failure(f"--bots: {len(found)}; expected at most {_MOST_BOTS}", EXIT_USAGE)
     return found
+
+
+def _no_rules(error: UnknownRules) -> Failure:
+    return Failure(f"{error}; expected one of {', '.join(registry.names())}", EXIT_USAGE)
 
 
 def _version(game: str) -> int:
@@ -252,8 +302,11 @@ def _checked(config: Config) -> Config:
     rules = registry.get(what.game)
     if not rules.min_seats <= config.seats <= rules.max_seats:
         raise Failure(f"--seats {config.seats}: {what.game} has {rules.min_seats} to {rules.max_seats}", EXIT_USAGE)
-    if count < 2:
+    if count < 2 <= config.seats:
         raise Failure("--bots: one alone; expected at least two, the same one twice if need be", EXIT_USAGE)
+    if config.seats == 1 and (config.schedule in (Kind.SWISS, Kind.GAUNTLET) or config.sprt is not None):
+        what_else = "--sprt" if config.sprt is not None else f"--schedule {config.schedule}"
+        raise Failure(f"{what_else}: with one seat no bot meets another one; expected --seats 2 or more", EXIT_USAGE)
     if config.schedule in (Kind.SWISS, Kind.ROUND_ROBIN) and count < config.seats:
         raise Failure(f"--schedule {config.schedule}: {count} bots; expected at least as many as seats", EXIT_USAGE)
     if config.schedule is Kind.ROUND_ROBIN:
@@ -271,6 +324,8 @@ def _checked(config: Config) -> Config:
                 f"expected a multiple, such as {-(-config.games // per) * per}",
                 EXIT_USAGE,
             )
+    if config.shard.count > 1 and (config.schedule is Kind.SWISS or config.sprt is not None):
+        raise Failure("--shard: a Swiss and --sprt need all games before; expected neither", EXIT_USAGE)
     if config.sprt is not None and config.schedule is Kind.SWISS:
         raise Failure("--sprt: a Swiss pairs by the standing; expected another --schedule", EXIT_USAGE)
     _probe(config)
@@ -289,7 +344,7 @@ def _check_nothing_else(context: typer.Context) -> None:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE" and name not in _OF_ANY:
             raise Failure(
-                f"--{name.replace('_', '-')}: a resumed match keeps its options; leave this option out",
+                f"--{name.replace('_', '-')}: a match that is there keeps its options; leave this option out",
                 EXIT_USAGE,
             )
 
@@ -301,6 +356,12 @@ def _check_anchor(config: Config, anchor: str | None) -> int | None:
     if anchor not in names:
         raise Failure(f"--anchor {printable(anchor)}: no such bot; expected one of {', '.join(names)}", EXIT_USAGE)
     return names.index(anchor)
+
+
+def _check_condition(journal: Journal, condition: report.Condition) -> None:
+    if journal.config["seats"] == 1 and condition.what not in {"points", "faults", "p99"}:
+        why = "with one seat no bot meets another one; expected points, faults or p99"
+        raise Failure(f"--fail-if {condition.text}: {why}", EXIT_USAGE)
 
 
 def _seconds(word: str, text: str) -> float:
@@ -332,6 +393,64 @@ def _replay(folder: Path | None, text: str) -> None:
     output.write("\n".join(lines) + "\n")
 
 
+# --- by another word -----------------------------------------------------------------------------------------
+
+
+def arena(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
+    games: Annotated[int, typer.Option(min=1, help="Games of each group of bots, rounded up to whole blocks.")] = 200,
+    bots: Annotated[
+        str | None, typer.Option(help="Bots, as for `match`.", show_default="all bots of the game but sampler")
+    ] = None,
+    seats: Annotated[int, typer.Option(min=1, help="Seats at a table.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed, as for `match`.")] = 1,
+    processes: Annotated[int | None, typer.Option(min=1, help="As for `match`.", show_default=False)] = None,
+    shard: Annotated[str | None, typer.Option(hidden=True)] = None,
+    resume: Annotated[Path | None, typer.Option(hidden=True)] = None,
+    merge: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Let bots play each other: a way of `referee match`, whose words it prints.
+
+    Every group of bots plays the same number of games, and the first fault of a bot ends the match. Exit codes are
+    those of `referee match`.
+    """
+    try:
+        entrants = _names(bots, game) * (seats if bots and "," not in bots else 1)
+    except UnknownRules as error:
+        raise _no_rules(error) from None
+    tables = possible(Kind.TABLES, len(entrants), seats)
+    wanted: dict[str, Any] = {
+        "game": game, "bots": list(entrants), "games": tables * -(-games // seats) * seats, "seats": seats, "seed": seed
+    }  # fmt: skip
+    if merge:
+        words = [word for each in merge for word in ("--merge", str(each))]
+    elif resume is not None and resume.exists():
+        _check_terms(resume, wanted)
+        words = ["--resume", str(resume), "--stop-on-fault"]
+    else:
+        every = {**wanted, "bots": ",".join(entrants), "shard": shard, "out": resume}
+        words = [word for name, value in every.items() if value is not None for word in (f"--{name}", str(value))]
+        words += ["--schedule", "round-robin"] if tables > 1 else []
+        words += ["--stop-on-fault"]
+    words += [] if processes is None else ["--processes", str(processes)]
+    _say(printable(f"arena is a way of match: {shlex.join(['referee', 'match', *words])}"))
+    command = typer.Typer(add_completion=False)
+    command.command("match")(match)
+    raise typer.Exit(command(words, prog_name="referee match", standalone_mode=False))
+
+
+def _check_terms(folder: Path, wanted: Mapping[str, Any]) -> None:
+    """Raise ``Failure`` if the match in the folder is another one."""
+    try:
+        found, _ = read(folder)
+    except JournalError as error:
+        raise Failure(str(error)) from None
+    for name, value in wanted.items():
+        if found[name] != value:
+            what = f"--{name}: the match in {folder} has {found[name]}"
+            raise Failure(f"{what}; expected the same, or a new folder", EXIT_USAGE)
+
+
 # --- while it runs -------------------------------------------------------------------------------------------
 
 
@@ -355,7 +474,7 @@ class _Shown:
         for game in course.games:
             self._note(game)
         if progress is not None:
-            total = course.config.blocks * course.config.seats
+            total = course.config.due
             self._task = progress.add_task("", total=total, completed=self._before, words="")
 
     @classmethod
@@ -395,8 +514,7 @@ class _Shown:
             self._progress.update(self._task, completed=len(self._course.games))
         elif now > self._line_s + _LINE_S:
             self._line_s = now
-            total = self._course.config.blocks * self._course.config.seats
-            self._print(f"{len(self._course.games)} of {total} games, {self._words()}")
+            self._print(f"{len(self._course.games)} of {self._course.config.due} games, {self._words()}")
 
     def _words(self) -> str:
         now = time.monotonic()

@@ -180,6 +180,29 @@ def test_a_bot_may_print_as_much_as_it_likes(played: Worker) -> None:
     assert found.outcome.acts == played(f"{PLANTED}:Good", f"{PLANTED}:Good").outcome.acts
 
 
+def test_a_bot_of_ours_has_no_more_time_than_others(played: Worker) -> None:
+    found = played("greedy", "random", move_s=1e-9)
+    assert found.outcome.out == {0: Ending.FLAG}
+    assert "expected 1e-09 s and 600 s at most" in found.troubles[0].fault.why
+
+
+@pytest.mark.parametrize(("bots", "workers"), [(("greedy", "random"), 0), (("greedy", f"{PLANTED}:Good"), 1)])
+def test_a_short_match_starts_no_more_processes_than_it_needs(bots: tuple[str, ...], workers: int) -> None:
+    tasks = [Task(block, rotation, (rotation, 1 - rotation)) for block in (0, 1) for rotation in (0, 1)]
+    found: list[Task] = []
+    with Pool.of(Match("kingdomino", bots, 1, Limits()), 4) as pool:
+        pool._until_s += 3600  # as if this machine were as fast as it takes
+        while len(found) < len(tasks):
+            pool.give([task for task in tasks if task not in found][:1])
+            found += [played.task for played in pool.take(60.0)]
+        assert len(pool._workers) == workers
+        pool._until_s = 0.0
+        for _ in range(4):
+            pool.give(tasks)
+        assert len(pool._workers) == 4
+    assert found == tasks
+
+
 def test_to_resign_is_no_fault(played: Worker) -> None:
     found = played(f"{PLANTED}:Good", f"{PLANTED}:Resigns")
     assert (found.outcome.out, found.outcome.ending, found.troubles) == ({1: Ending.RESIGNED}, Ending.RESIGNED, ())

@@ -120,9 +120,20 @@ async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--bots", "greedy,random"], "where? expected either --out DIR for a new match or --resume DIR"),
-        (["--out", "x"], "--bots: none; expected names such as builder,greedy"),
+        (["--out", "x", "--resume", "x"], "where? expected either --out DIR for a new match or --resume DIR"),
+        (["--out", "x", "--bots", ","], "--bots: none; expected names such as builder,greedy"),
         (["--out", "x", "--bots", "greedy"], "--bots: one alone"),
+        (["--game", "chess"], "no rules 'chess'; expected one of alhambra, kingdomino, rollwrite"),
+        (["--logs", "all", "--bots", "greedy,random"], "--logs all: without a folder nothing is kept; expected --out"),
+        (["--shard", "0/2", "--schedule", "swiss"], "--shard: a Swiss and --sprt need all games before"),
+        (["--shard", "2/2"], "--shard 2/2: expected an index from 0 to 1"),
+        (
+            ["--game", "rollwrite", "--seats", "1", "--schedule", "gauntlet"],
+            "--schedule gauntlet: with one seat no",
+        ),
+        (["--game", "rollwrite", "--seats", "1", "--sprt", "points:0,2"], "--sprt: with one seat no bot meets another"),
+        (["--game", "rollwrite", "--seats", "1", "--fail-if", "low<0"], "expected points, faults or p99"),
+        (["--merge", "x", "--seed", "3"], "--seed: a match that is there keeps its options"),
         (["--out", "x", "--bots", "greedy,nobody"], "no bot 'nobody' for kingdomino"),
         (["--out", "x", "--bots", "greedy,exec:./nothing"], "no bot"),
         (["--out", "x", "--bots", "greedy,random", "--seats", "5"], "--seats 5: kingdomino has 2 to 4"),
@@ -136,7 +147,7 @@ async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path:
         (["--out", "x", "--bots", "greedy,random", "--anchor", "builder"], "--anchor builder: no such bot"),
         (["--out", "x", "--bots", "greedy,random", "--fail-if", "first-places<45"], "a percentage for first-places"),
         (["--out", "x", "--bots", "greedy,random", "--fail-if", "p99>5%"], "a number without % for p99"),
-        (["--resume", "x", "--seed", "3"], "--seed: a resumed match keeps its options"),
+        (["--resume", "x", "--seed", "3"], "--seed: a match that is there keeps its options"),
         (["--out", "x", "--replay", "3"], "--replay 3: expected BLOCK/ROT"),
     ],
 )
@@ -184,3 +195,91 @@ def test_the_test_and_the_condition_are_exit_codes(tmp_path: Path) -> None:
     assert "--fail-if low<0: it is so" in run(*words, *weak, "--out", tmp_path / "b", code=22).stderr
     again = run("--resume", tmp_path / "b", code=21)
     assert "undecided" in again.stdout
+
+
+MINE = "def first(observation, moves):\n    return moves[0]\n"
+
+
+def test_a_match_without_a_folder_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    done = run("--bots", "greedy,random", "--games", "2")
+    assert done.stdout.startswith("kingdomino, 2 seats, tables, seed 1\n")
+    assert done.stderr == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_with_one_seat_points_are_compared() -> None:
+    done = inside.referee("match", "--game", "rollwrite", "--seats", "1", "--bots", "random,greedy", "--games", "6")
+    assert done.returncode == 0, done.stderr
+    title, _, head, *rows = done.stdout.splitlines()[:5]
+    assert title == "rollwrite, 1 seat, tables, seed 1"
+    assert head.split()[:4] == ["bot", "points", "95", "%"]
+    assert [row.split()[0] for row in rows] == ["greedy", "random"]
+    assert float(rows[0].split()[1]) > float(rows[1].split()[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "equal"),
+    [
+        (["--bots", "greedy,random"], "--bots greedy,random --games 4"),
+        (["--bots", "random,greedy,builder", "--seed", "5"], "--games 12 --seats 2 --seed 5 --schedule round-robin"),
+        (["--bots", "random", "--seats", "3"], "--bots random,random,random --games 6"),
+    ],
+)
+def test_the_arena_is_a_way_of_match(words: list[str], equal: str) -> None:
+    given = ("arena", "--game", "kingdomino", "--games", "4", *words)
+    done = inside.referee(*given)
+    assert done.returncode == 0, done.stderr
+    said, _, rest = done.stderr.partition("\n")
+    assert (equal in said, rest) == (True, "")
+    assert said.startswith("arena is a way of match: referee match --game kingdomino ")
+    again = inside.referee(*said.partition(": referee ")[2].split())
+    assert places(again.stdout) == places(done.stdout)
+
+
+def places(text: str) -> list[list[str]]:
+    """Return the words of a report without the times of moves."""
+    return [line.split()[:12] for line in text.splitlines()]
+
+
+def test_the_shards_of_a_match_are_one_match(tmp_path: Path) -> None:
+    """With bots of one's own, in the folder where it is started; and nothing is played twice."""
+    (tmp_path / "mine.py").write_text(MINE)
+    words = ("match", "--bots", "mine:first,random,greedy", "--games", "12")
+    whole = inside.referee(*words, "--out", "whole", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    for index in (0, 1):
+        done = inside.referee(*words, "--shard", f"{index}/2", "--out", f"s{index}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    merged = inside.referee("match", "--merge", "s1", "--merge", "s0", "--out", "merged", cwd=tmp_path)
+    assert (merged.returncode, merged.stderr) == (0, "")
+    assert lines(tmp_path / "merged") == lines(tmp_path / "whole")
+    part = inside.referee("match", "--merge", "s0", cwd=tmp_path)
+    assert (part.returncode, part.stderr) == (1, "referee: missing: no folder of shard 1/2\n")
+    journal = tmp_path / "s1" / NAME
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    torn = inside.referee("match", "--merge", "s0", "--merge", "s1", cwd=tmp_path)
+    assert "missing: 1 game of shard 1/2; expected them to be played, with --resume s1" in torn.stderr
+    other = inside.referee("match", "--merge", "s0", "--merge", "whole", cwd=tmp_path)
+    assert "whole: another match than s0; expected the shards of one match" in other.stderr
+
+
+def test_the_arena_resumes_its_match_and_no_other_one(tmp_path: Path) -> None:
+    words = ("arena", "--game", "kingdomino", "--bots", "greedy,random", "--resume", "kept")
+    first = inside.referee(*words, "--games", "2", cwd=tmp_path)
+    before = (tmp_path / "kept" / NAME).read_bytes()
+    again = inside.referee(*words, "--games", "2", cwd=tmp_path)
+    assert (first.returncode, again.returncode, again.stdout) == (0, 0, first.stdout)
+    assert again.stderr == "arena is a way of match: referee match --resume kept --stop-on-fault\n"
+    other = inside.referee(*words, "--games", "4", cwd=tmp_path)
+    assert other.stderr == "referee: --games: the match in kept has 2; expected the same, or a new folder\n"
+    assert (tmp_path / "kept" / NAME).read_bytes() == before
+
+
+@pytest.mark.parametrize(("does", "said"), [("os._exit(3)", "ended with exit code 3"), ("1 / 0", "division")])
+def test_a_bot_that_fails_ends_the_arena(does: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(f"import os\ndef choose(observation, moves):\n    {does}\n")
+    done = inside.referee("arena", "--game", "kingdomino", "--bots", "bad:choose,random", "--games", "2", cwd=tmp_path)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "a bot failed in game 0/" in done.stderr

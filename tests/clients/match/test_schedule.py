@@ -16,7 +16,7 @@ from referee_clients.match.schedule import Group, Kind, Rounds, groups, possible
 @st.composite
 def fields(draw: st.DrawFn) -> tuple[int, int, int]:
     """Bots, seats, seed."""
-    seats = draw(st.integers(2, 6))
+    seats = draw(st.integers(1, 6))
     return draw(st.integers(2, 24)), seats, draw(st.integers(0, 1 << 40))
 
 

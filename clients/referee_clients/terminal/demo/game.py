@@ -189,7 +189,7 @@ async def _audit(console: Console, children: Children, files: Files, out: Path, 
     for line in (
         f"{referee} show {files.log} --moves",
         f"{referee} audit {files.log} --key {files.verifier} --json",
-        f"{referee} arena --game {game}",
+        f"{referee} match --game {game}",
     ):
         console.print(f"  {line}", style="bold", highlight=False, markup=False, soft_wrap=True)
     return 0
