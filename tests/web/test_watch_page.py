@@ -226,6 +226,23 @@ async def test_on_a_phone_board_and_buttons_are_there_at_once_and_stay(club: Clu
     assert len(set(tops)) == 1
 
 
+@pytest.mark.parametrize("rules_id", ["kingdomino", "rollwrite"])
+async def test_four_boards_are_shown_whole_at_every_width(rules_id: str, club: Club, page: Page) -> None:
+    play = await club.client.play(4, rules_id=rules_id)
+    await play.until_play()
+    await play.steps(24)  # kingdoms have grown by then
+    await page.goto(f"{club.address}/g/{play.id}")
+    await expect(page.locator(".entries li")).to_have_count(play.record.size)
+    columns = {}
+    for width in (390, 768, 900, 1280):
+        await page.set_viewport_size({"width": width, "height": 800})
+        cut = "[...document.querySelectorAll('.boards .scroll')].filter((s) => s.scrollWidth > s.clientWidth).length"
+        assert await page.evaluate(cut) == 0, f"{width} px"
+        lefts = await page.evaluate("[...document.querySelectorAll('.boards > section')].map((s) => s.offsetLeft)")
+        columns[width] = len(set(lefts))
+    assert columns == {390: 1, 768: 2, 900: 2, 1280: 2}
+
+
 async def test_the_first_paint_is_light(club: Club, page: Page) -> None:
     await check_first_paint(club, page, club.address)
 
