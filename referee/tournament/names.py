@@ -143,6 +143,7 @@ def _listed(reader: Reader) -> list[Listed]:
     names: list[Listed] = []
     column: int | None = None
     key_column: int | None = None
+    has_heads = False
     for row in reader:
         if not any(cell.strip() for cell in row):
             continue
@@ -151,9 +152,14 @@ def _listed(reader: Reader) -> list[Listed]:
             column = heads.index("name") if "name" in heads else 0
             if "name" in heads:
                 key_column = heads.index("key") if "key" in heads else None
+                has_heads = True
                 continue
-            if len(row) > 1:
-                raise InputError(f"line {reader.line_num}", "columns without names", "a first line with a column name")
+        if not has_heads and len(row) > 1:
+            raise InputError(
+                f"line {reader.line_num}",
+                f"{len(row)} columns",
+                "one name, in quotation marks if it has a comma, or a first line with a column name",
+            )
         if column >= len(row):
             raise InputError(f"line {reader.line_num}", "no name", f"{column + 1} columns")
         key = row[key_column].strip() if key_column is not None and key_column < len(row) else ""

@@ -49,8 +49,14 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     ] = _DEFAULT,
     bye_points: Annotated[str, typer.Option(metavar="N", help="Points for a bye, at most a first place.")] = "0",
     late_until: Annotated[
-        int, typer.Option(metavar="ROUND", min=0, help="The last round that a late entrant can begin with; 0: none.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            metavar="ROUND",
+            min=0,
+            help="The last round that a late entrant can begin with; 0: no late entrants.",
+            show_default="the last round",
+        ),
+    ] = None,
     late_points: Annotated[
         str, typer.Option(metavar="N", help="Points of a late entrant for each round before.")
     ] = "0",
@@ -108,7 +114,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             commitment=commitment,
             tie_breaks=_tie_breaks(tie_breaks),
             bye_points=parts("--bye-points", bye_points),
-            late_until=late_until,
+            late_until=rounds if late_until is None else late_until,
             late_points=parts("--late-points", late_points),
             forfeit_keeps_points=forfeit_keeps_points,
             cut=cut,

@@ -192,7 +192,8 @@ def _enter(position: Position, act: acts.Enter) -> Iterator[Violation]:
         yield broken("EVT-R2", f"an event has at most {MAX_ENTRANTS} entrants", entrant=number)
     if position.phase is Phase.ENTERING:
         if (act.first_round, act.late_points) != (0, 0):
-            yield broken("EVT-R3", "the entry is not late, and begins with round 1", entrant=number)
+            what = "entries are still open, so this one begins with round 1 and is not late"
+            yield broken("EVT-R3", what, entrant=number)
         return
     terms, first = position.terms, act.first_round
     if position.phase is Phase.OPENING or not position.next_round <= first <= terms.late_until:
@@ -200,7 +201,7 @@ def _enter(position: Position, act: acts.Enter) -> Iterator[Violation]:
         what = (
             f"a late entrant begins in a round that is not paired yet, up to round {last}"
             if last
-            else "no late entries"
+            else "the terms of this event, fixed when it began, allow no late entries"
         )
         yield broken("EVT-R2", what, entrant=number, round=first)
     if act.late_points != terms.late_points * (first - 1):

@@ -307,7 +307,7 @@ def test_terms_that_cannot_be_are_refused(tmp_path: Path, words: tuple[str, ...]
         (("open", 1, "12"), 2, "GAME: '12', expected"),
         (("pair",), 8, "nothing entered: round 1, table 1: the table has no result (EVT-G4"),
         (("close",), 8, "EVT-G4"),
-        (("enter", "Zoe", "--late", 2), 8, "entrant 8, round 2: no late entries (EVT-R2"),
+        (("enter", "Zoe", "--late", 3), 8, "entrant 8, round 3: a late entrant begins in a round"),
         (("withdraw", "entrant 1"), 2, "entrant: 'entrant 1', expected an entrant's number or whole name"),
     ],
 )
@@ -382,7 +382,8 @@ def test_an_event_is_never_replaced(event: Event) -> None:
         (b"Zoe\nYv\xe9s\n", "line 2: byte 6 is not UTF-8, expected a file in UTF-8"),
         (b"Zoe\nAnna\n", "line 2: name: 'Anna' is entrant 1"),
         (b"club;name\nRed\n", "line 2: no name, expected 2 columns"),
-        (b"Zoe;Red\n", "line 1: columns without names, expected a first line with a column name"),
+        (b"Zoe;Red\n", "line 1: 2 columns, expected one name, in quotation marks if it has a comma, or a first line"),
+        ("Zoë\nDvořák, Antonín\n".encode(), "line 2: 2 columns, expected one name, in quotation marks if it has"),
         (b"name\nZo\x07e\n", "line 2, name: 'Zo\\x07e', expected 1 to 80 characters"),
         (b"", "list: no names"),
         (b"\r\n  \r\n;;\r\n", "list: no names"),
