@@ -25,14 +25,10 @@ SETUPTOOLS = 80
 _WORDS = "words.json"
 """What the setup program is told; also the mark of a folder that this program has made."""
 COMPILED: dict[str, str] = {
-    "referee/games/alhambra": """
-        catalogue chance check dealer encoding layout listing money outline phases position scoring state
-        violations""",
+    "referee/games/alhambra": "catalogue chance check layout money outline position scoring state violations",
     "referee/games": "sampling state_base table_rules values",
-    "referee/games/kingdomino": """
-        catalogue chance check dealer dominoes encoding kingdom listing phases position scoring series state""",
-    "referee/games/rollwrite": """
-        catalogue chance check dealer dice encoding listing phases position scoring state""",
+    "referee/games/kingdomino": "catalogue chance check dominoes kingdom position scoring state",
+    "referee/games/rollwrite": "catalogue chance check dice position scoring state",
     "referee/log": """
         audit authorship certificates clocks deck entry errors file findings game header heads identity intent judge
         keys merkle position reading remarks replay""",

@@ -37,7 +37,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.options import EndRule, LoopRule
-from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.position import FREE, SLOTS, Phase
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Decision, SetupError
 from referee.v1 import alhambra_pb2 as api

@@ -26,7 +26,7 @@ from referee.games.rollwrite.moves import (
     VirtualBuildings,
 )
 from referee.games.rollwrite.options import Options, Solo
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.sheet import DICE, FACES, Sheet, cells_of, sheet
 from referee.games.rollwrite.state import State
 from referee.rollwrite.v1 import rollwrite_pb2 as pb

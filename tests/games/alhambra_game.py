@@ -20,7 +20,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.options import EndRule, LoopRule
-from referee.games.alhambra.phases import FREE
+from referee.games.alhambra.position import FREE
 from referee.games.alhambra.tiles import tiles_of
 from referee.harness import Choose, by_kind, evenly
 from tests.games.options import TURNED

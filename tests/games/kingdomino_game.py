@@ -10,7 +10,7 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import numbers_of
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.options import Central
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.harness import Choose, evenly
 from tests.games.kingdomino_positions import names, slow
 

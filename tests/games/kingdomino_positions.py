@@ -12,7 +12,7 @@ from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.games.kingdomino.kingdom import Kingdom, Placed
 from referee.games.kingdomino.moves import ChooseDomino, FirstOrder, Line, PlaceCastle
 from referee.games.kingdomino.options import Frame
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.harness import Shuffler
 from tests.games.slow_kingdomino import SlowKingdom
 

@@ -8,7 +8,7 @@ from typing import Any
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.money import KINDS, copies
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.tiles import TileSet, bits_of, tile_set
 from referee.games.game import Cell
 from tests.games.words import kind_of

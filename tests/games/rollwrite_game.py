@@ -12,7 +12,7 @@ from referee.games.game import Decision
 from referee.games.rollwrite import Options, State
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, GetCoins, KeepPair
 from referee.games.rollwrite.options import Solo
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.sheet import index_of
 from referee.harness import Choose, by_kind, evenly
 from tests.games.rollwrite_positions import SHEET

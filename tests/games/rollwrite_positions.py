@@ -19,7 +19,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.sheet import cells_of, index_of
 from tests.games.slow_rollwrite import SlowGame, Words
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.games.game import Over
 from referee.games.rollwrite import GAME, Options, State
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from tests.games.rollwrite_positions import all_of, position
 from tests.rules import RuleTests
 

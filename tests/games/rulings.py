@@ -11,14 +11,14 @@ from typing import Any
 from referee.games import registry
 from referee.games.alhambra.layout import cell_of, cells_of
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
-from referee.games.alhambra.phases import Phase as AlhambraPhase
+from referee.games.alhambra.position import Phase as AlhambraPhase
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.kingdomino.kingdom import cells_of as room_of
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
-from referee.games.kingdomino.phases import Phase as KingdominoPhase
+from referee.games.kingdomino.position import Phase as KingdominoPhase
 from referee.games.rollwrite.moves import Build
-from referee.games.rollwrite.phases import Phase as RollwritePhase
+from referee.games.rollwrite.position import Phase as RollwritePhase
 from referee.harness import Shuffler, by_kind
 
 

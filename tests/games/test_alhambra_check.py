@@ -38,7 +38,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Chance, Forced, ForcedPass, Over, Pending
 from referee.harness import Shuffler

@@ -10,7 +10,7 @@ from referee.games.alhambra import GAME, Options
 from referee.games.alhambra.moves import (
     Event,
 )
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
 from referee.harness import Shuffler, check_game

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import NEUTRAL, award_type, score_round
 from referee.games.alhambra.tiles import tiles_of
 from tests.games import oracle

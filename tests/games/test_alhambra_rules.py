@@ -30,7 +30,7 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import award_type, place_points, places, score_round
 from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileSet, tiles_of
 from referee.games.game import Cell, Chance, Decision, Ending, Forced, ForcedPass, Over
@@ -549,7 +549,7 @@ def over(state: State) -> Over:
 
 @mutated(
     "ALH-A7",
-    Mutation("listing.disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"),
+    Mutation("check.disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"),
     Mutation("state.State.apply", "self.reserves[self.seat] |= 1 << event.tile", "self.neutral |= 1 << event.tile"),
 )
 def test_a_tile_that_could_be_placed_goes_to_a_reserve_without_limit() -> None:
@@ -627,7 +627,7 @@ def test_the_row_stays_short_when_deck_and_discards_are_empty() -> None:
 
 @mutated(
     "ALH-C12",
-    Mutation("state.State.pending", "if self.row or listing", "if True or listing"),
+    Mutation("state.State.pending", "if self.row or check", "if True or check"),
     Mutation("state.State.apply", "else\n            self._end_actions()", "else\n            self._end_turn()"),
 )
 def test_a_forced_pass_after_an_exact_purchase() -> None:

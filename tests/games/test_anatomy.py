@@ -18,15 +18,11 @@ from tests.core import needs_source
 
 ANATOMY = {
     "catalogue": ("CATALOGUE",),
-    "chance": ("outcomes",),
-    "check": ("violations",),
-    "dealer": ("Dealer",),
-    "encoding": ("encode",),
-    "listing": ("legal_moves", "stand_in"),
+    "chance": ("outcomes", "Dealer"),
+    "check": ("violations", "legal_moves", "stand_in"),
     "moves": ("Move", "Outcome", "Event"),
     "options": ("Options", "MIN_SEATS", "MAX_SEATS"),
-    "phases": ("Phase", "CHANCE_KINDS"),
-    "position": ("Position",),
+    "position": ("Position", "Phase", "CHANCE_KINDS"),
     "scoring": (),
     "state": ("State",),
 }
@@ -34,10 +30,9 @@ ANATOMY = {
 
 METHODS = {
     "check": "check.violations",
-    "legal_moves": "listing.legal_moves",
-    "stand_in": "listing.stand_in",
+    "legal_moves": "check.legal_moves",
+    "stand_in": "check.stand_in",
     "chance_outcomes": "chance.outcomes",
-    "encode": "encoding.encode",
 }
 """The methods of a state that are functions of a position."""
 
@@ -60,13 +55,13 @@ def test_every_game_has_the_same_modules(rules_id: str) -> None:
 
 
 def test_a_game_that_lacks_a_module_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "game_without_a_dealer"
+    package = tmp_path / "game_without_chance"
     package.mkdir()
     for module in ("__init__", *ANATOMY):
         (package / f"{module}.py").touch()
-    (package / "dealer.py").unlink()
+    (package / "chance.py").unlink()
     monkeypatch.syspath_prepend(tmp_path)
-    assert missing(package.name) == ["dealer"]
+    assert missing(package.name) == ["chance"]
 
 
 def _ask(asked: list[Any], *given: Any) -> list[Any]:

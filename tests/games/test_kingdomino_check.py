@@ -24,7 +24,7 @@ from referee.games.kingdomino.moves import (
     PlaceDomino,
 )
 from referee.games.kingdomino.options import Draw, Frame, kings_of
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.harness import Shuffler
 from tests.games.kingdomino_game import CHOICES, watch
 from tests.games.kingdomino_positions import DOMINO_SET, RELATIVE, names, opening, random_states, slow

@@ -12,7 +12,7 @@ from referee.games.game import Chance, SetupError
 from referee.games.kingdomino import GAME, Options
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrder, Line, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.options import Central, Draw, Frame
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from tests.games.kingdomino_cases import RULES
 from tests.games.kingdomino_positions import (
     RELATIVE,
@@ -75,7 +75,7 @@ def test_24_36_or_48_dominoes_are_played_with() -> None:
     "KDO-4",
     Mutation("options.clockwise", "(first + turn) % seats", "(first - turn) % seats"),
     Mutation("options.clockwise", "* kings_of(seats)", ""),
-    Mutation("dealer.first_order", "if draw is Draw.SEAT:", "if True:"),
+    Mutation("chance.first_order", "if draw is Draw.SEAT:", "if True:"),
     Mutation("state.State._set_up", "if self.order:", "if False:"),
 )
 def test_the_first_order_is_a_seat_s_and_clockwise_or_the_kings_or_declared() -> None:
@@ -194,7 +194,7 @@ def test_the_last_king_s_choice_is_a_move() -> None:
 
 @mutated(
     "KDO-13",
-    Mutation("listing.moves", "] or [", "] + ["),
+    Mutation("check.moves", "] or [", "] + ["),
     Mutation("check._discard", "[:1]", "[:0]"),
 )
 def test_a_discard_is_listed_alone_and_only_where_nothing_fits() -> None:

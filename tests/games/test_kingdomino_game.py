@@ -15,7 +15,7 @@ from referee.games.kingdomino import GAME, DominoSet, Options, State
 from referee.games.kingdomino.dominoes import Domino
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrder, Line, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.options import Central, Draw, Frame, all_kings
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.harness import Shuffler, check_game, evenly
 from tests.games.kingdomino_game import CHOICES, watch, worth
 from tests.games.kingdomino_positions import DOMINO_SET, domino, random_states

@@ -9,7 +9,7 @@ from referee.games.game import Cell, Over
 from referee.games.kingdomino import Options
 from referee.games.kingdomino.kingdom import Kingdom, Placed
 from referee.games.kingdomino.options import Central, Frame
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.scoring import dynasty, places
 from tests.games.kingdomino_cases import RULES
 from tests.games.kingdomino_positions import RELATIVE, declared, domino, kingdom, last_round, opening, over

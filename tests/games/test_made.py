@@ -14,10 +14,10 @@ from referee.games import values
 FINITE = {
     "referee.cli.solver.prove.",
     "referee.games.kingdomino.kingdom.",
-    "referee.games.kingdomino.listing.",
+    "referee.games.kingdomino.check.",
     "referee.games.registry.",
     "referee.games.rollwrite.dice.",
-    "referee.games.rollwrite.listing.",
+    "referee.games.rollwrite.check.",
     "referee.log.header.",
     "referee.text.notation.grammar.",
     "referee.text.notation.questions.",

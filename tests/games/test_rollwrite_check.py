@@ -26,7 +26,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.harness import Shuffler
 from tests.games.rollwrite_game import CHOICES, TABLES, watch
 from tests.games.rollwrite_positions import all_of, position, words

@@ -22,7 +22,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from tests.games.rollwrite_positions import position
 from tests.games.rollwrite_rules import (
     GARDENS,

@@ -9,7 +9,7 @@ import pytest
 
 from referee.games.rollwrite import TYPES
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, GetCoins, VirtualBuildings
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.scoring import Line, Share, lines_of, score_sheet, share, share_places
 from tests.games import slow_rollwrite
 from tests.games.rollwrite_positions import SHEET, all_of, built, position

@@ -10,7 +10,7 @@ from referee.games.game import Chance, Ending, Over, SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, State
 from referee.games.rollwrite.moves import Event
 from referee.games.rollwrite.options import Solo
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.harness import Shuffler, by_kind, check_game, evenly
 from referee.log.deck import Deck
 from tests.games.rollwrite_game import CHOICES, TABLES, builder, hoarder, watch

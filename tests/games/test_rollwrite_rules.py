@@ -13,7 +13,7 @@ from referee.games.game import Chance, Over, SetupError
 from referee.games.rollwrite import GAME, Options, Sheet, State
 from referee.games.rollwrite.catalogue import CATALOGUE
 from referee.games.rollwrite.moves import ChangeDice, StartBuildings, VirtualBuildings
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.scoring import share, share_places
 from tests.games.rollwrite_rules import RULES, derives, play
 from tests.rules import Mutation, RuleTests

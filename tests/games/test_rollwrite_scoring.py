@@ -16,8 +16,7 @@ from referee.games.rollwrite.moves import (
     VirtualBuildings,
 )
 from referee.games.rollwrite.options import Solo
-from referee.games.rollwrite.phases import Phase
-from referee.games.rollwrite.position import Award, completed
+from referee.games.rollwrite.position import Award, Phase, completed
 from referee.games.rollwrite.scoring import Share, lines_of, place_points, score_sheet, share, share_places
 from tests.games import slow_rollwrite
 from tests.games.rollwrite_positions import all_of, built, position, some_of

@@ -15,7 +15,7 @@ from referee.games.rollwrite.moves import (
     StartDice,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from tests.games.rollwrite_positions import SHEET, built, position
 from tests.games.rollwrite_rules import (
     GARDENS,
@@ -150,8 +150,8 @@ def test_each_pair_that_meets_on_a_building_gives_a_coin() -> None:
 
 @mutated(
     "RNW-15",
-    Mutation("listing.actions", "moves.append(GET_COINS)", "moves or moves.append(GET_COINS)"),
-    Mutation("listing.actions", "moves.append(GET_COINS)", "built & 0b11000011 and moves.append(GET_COINS)"),
+    Mutation("check.actions", "moves.append(GET_COINS)", "moves or moves.append(GET_COINS)"),
+    Mutation("check.actions", "moves.append(GET_COINS)", "built & 0b11000011 and moves.append(GET_COINS)"),
     Mutation("state.State._get_coins", "self._roll_all()", "self._roll_all() if gain else self._end_turn()"),
 )
 def test_a_seat_may_get_no_coins_at_all_and_rolls_four_dice() -> None:
@@ -180,7 +180,7 @@ def test_the_track_limits_the_coins_of_the_whole_game() -> None:
     "RNW-17",
     Mutation("state.State._keep_pair", "self._hand_on(*others)", "self._hand_on(blue, yellow)"),
     Mutation("state.State._keep_pair", "(blue,), (yellow,)", "others[:1], others[1:]"),
-    Mutation("listing.keeps", "sorted(set(blue))", "blue"),
+    Mutation("check.keeps", "sorted(set(blue))", "blue"),
 )
 def test_of_four_dice_a_pair_is_kept_and_the_others_go_on() -> None:
     state = play(position(others=(6, 6)), GetCoins())

@@ -91,9 +91,9 @@ def test_it_makes_the_move_that_is_said(rules_id: str) -> None:
 
 
 MUTANTS = {
-    "alhambra": Mutation("listing.stand_in", "(VALUE[kind], kind)", "kind"),
-    "kingdomino": Mutation("listing.stand_in", "listed[0]", "listed[-1]"),
-    "rollwrite": Mutation("listing.stand_in", "position.yellow[seat][0]", "position.yellow[seat][1]"),
+    "alhambra": Mutation("check.stand_in", "(VALUE[kind], kind)", "kind"),
+    "kingdomino": Mutation("check.stand_in", "listed[0]", "listed[-1]"),
+    "rollwrite": Mutation("check.stand_in", "position.yellow[seat][0]", "position.yellow[seat][1]"),
 }
 
 

@@ -23,7 +23,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.options import EndRule, LoopRule, Options
-from referee.games.alhambra.phases import FREE
+from referee.games.alhambra.position import FREE
 from referee.games.alhambra.tiles import TileSet, tiles_of
 from referee.games.game import ForcedPass
 from tests.games.oracle import HOME, Board

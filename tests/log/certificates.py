@@ -6,7 +6,7 @@ from typing import Any
 
 from referee.games import registry as rules
 from referee.games.alhambra.moves import PlaceTile
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Violation

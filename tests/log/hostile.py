@@ -29,7 +29,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from referee.games.alhambra.moves import Buy
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.log import intent
 from referee.log.audit import audit
 from referee.log.certificates import encode_proof

@@ -10,7 +10,7 @@ from typing import Any
 from referee.games import registry as rules
 from referee.games.game import Decision, Violation
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.state import State
 from referee.log.certificates import encode_proof, verdict_of
 from referee.log.engines import installed

@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any
 
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import tiles_of
 from referee.log import file, intent

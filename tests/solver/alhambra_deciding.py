@@ -22,7 +22,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
 )
 from referee.games.alhambra.options import EndRule, LoopRule
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.results import Contest

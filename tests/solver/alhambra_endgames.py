@@ -23,7 +23,7 @@ from referee.games.alhambra.layout import FOUNTAIN, Layout, index_of
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, Currency, copies, scoring_cards_fit
 from referee.games.alhambra.moves import Buy, MoneyRow
 from referee.games.alhambra.options import EndRule, LoopRule
-from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.position import FREE, SLOTS, Phase
 from referee.games.alhambra.scoring import places
 from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_set
 from referee.games.alhambra.violations import AsPlayed, flood

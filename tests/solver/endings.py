@@ -11,7 +11,7 @@ from referee.games.game import Chance, Decision, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.dominoes import DOMINOES, numbers_of
 from referee.games.kingdomino.moves import Line, PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.results import Contest
 from tests.games.rulings import standing
 

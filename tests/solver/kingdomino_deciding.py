@@ -10,7 +10,7 @@ from referee.games.game import Over
 from referee.games.kingdomino import Options, State
 from referee.games.kingdomino.moves import Line
 from referee.games.kingdomino.options import Central, Frame
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.results import Contest
 from referee_solver.deciding import Decided, decide
 from referee_solver.kingdomino import deciding

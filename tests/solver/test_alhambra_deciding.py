@@ -19,7 +19,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
 )
 from referee.games.alhambra.options import LoopRule
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import NAMES, bits_of, tile_set
 from referee.games.game import Chance, Forced, ForcedPass, Over

@@ -15,7 +15,7 @@ from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.violations import AsPlayed, layout_violations
 from referee.games.game import Chance, Ending, Over
 from referee.games.kingdomino import GAME, Options, State
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.results import Contest
 from referee.harness import Shuffler
 from referee_solver.alhambra.endings import longest_after, longest_at_least

@@ -9,7 +9,7 @@ import pytest
 from referee.games.game import Chance, Over
 from referee.games.kingdomino import GAME, Options
 from referee.games.kingdomino.options import Central
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.harness import Shuffler
 from referee_clients.bots.kingdomino import Greedy
 from referee_solver.deciding import Decided, decide

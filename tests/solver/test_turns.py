@@ -13,7 +13,7 @@ from referee.games.alhambra.moves import (
     RebuildSwap,
     ReserveTile,
 )
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
 from referee.wire.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove

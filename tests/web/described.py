@@ -7,7 +7,7 @@ from typing import Any
 
 from referee.games.alhambra.layout import cell_of
 from referee.games.alhambra.money import KINDS
-from referee.games.alhambra.phases import FREE
+from referee.games.alhambra.position import FREE
 
 
 def described(rules_id: str, state: Any) -> dict[str, Any]:

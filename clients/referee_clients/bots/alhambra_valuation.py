@@ -9,7 +9,7 @@ from functools import lru_cache
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.money import VALUE, VALUES, card_windows, splits, sums
-from referee.games.alhambra.phases import FREE
+from referee.games.alhambra.position import FREE
 from referee.games.alhambra.scoring import place_points
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee_clients.bots.majorities import expected_points

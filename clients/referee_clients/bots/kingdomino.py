@@ -11,7 +11,7 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.kingdomino.kingdom import STRIDE, Kingdom
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, PlaceCastle, PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee_clients.bots.sampler import Sampler, over_others
 
 # --- the worth of an unfinished kingdom, in points ------------------------------------------------------------------

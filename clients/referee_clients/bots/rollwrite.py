@@ -10,7 +10,7 @@ from math import comb
 from referee.games.rollwrite import State
 from referee.games.rollwrite.dice import Two, change_cost, other
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, GetCoins, KeepPair, Move
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.scoring import COINS_PER_POINT, LINE_POINTS, place_points
 from referee.games.rollwrite.sheet import CELLS, FACES, SECOND_COST, TYPES, dice_of, index_of
 from referee_clients.bots.majorities import expected_points

@@ -8,7 +8,7 @@ import numpy as np
 
 from referee.games.alhambra import State
 from referee.games.alhambra.money import KINDS
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.tiles import COUNT, TYPES
 from referee_clients.gym.coding import Facts, Planes, bits_of, facts_of, one_hot, seats_from
 

@@ -10,7 +10,7 @@ import numpy as np
 from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import COUNT, TERRAINS
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, PlaceCastle, PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee_clients.gym.coding import Facts, Mask, Planes, bits_of, facts_of, one_hot, seats_from
 
 REACH: Final = 6

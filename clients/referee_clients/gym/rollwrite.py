@@ -10,7 +10,7 @@ import numpy as np
 
 from referee.games.rollwrite import Options, State
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, GetCoins, KeepPair, Move
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.sheet import CELLS, FACES, TYPES, dice_of, index_of
 from referee_clients.gym.coding import Facts, Mask, Planes, bits_of, facts_of, one_hot, seats_from
 

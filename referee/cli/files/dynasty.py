@@ -16,8 +16,8 @@ from referee.cli.shared.failure import Failure
 from referee.cli.shared.output import write
 from referee.games.kingdomino import Options, State
 from referee.games.kingdomino.options import Draw
+from referee.games.kingdomino.scoring import GAMES, next_options
 from referee.games.kingdomino.scoring import dynasty as added
-from referee.games.kingdomino.series import GAMES, next_options
 from referee.log import file
 from referee.log.audit import audit
 from referee.log.errors import LogError

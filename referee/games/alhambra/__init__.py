@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.alhambra.catalogue import CATALOGUES
-from referee.games.alhambra.dealer import Dealer
+from referee.games.alhambra.chance import Dealer
 from referee.games.alhambra.money import Cut
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.state import State

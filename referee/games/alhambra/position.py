@@ -1,18 +1,59 @@
-"""A position of Alhambra: the places of all pieces and the awaited act, with the plain questions about it."""
+"""A position of Alhambra: the places of all pieces and the awaited act, with the plain questions about it.
+
+``Position.encode`` gives the bytes that every entry's digest is made from: docs/alhambra-state.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from struct import Struct
 from typing import Final, Self
 
 from referee.games.alhambra.layout import Layout, wall_points
 from referee.games.alhambra.money import KINDS, Cut, copies, is_uneven
 from referee.games.alhambra.options import Options
-from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
 from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
 from referee.games.game import Ending
 from referee.games.state_base import StateBase
 from referee.games.values import Copied
+
+
+class Phase(IntEnum):
+    """The move or chance that the game waits for."""
+
+    NEUTRAL_START = 0
+    MARKET = 1
+    HAND = 2
+    FIRST_ROW = 3
+    ACTION = 4
+    PLACE = 5
+    ROW = 6
+    REFILL = 7
+    NEUTRAL = 8
+    HAND_OUT = 9
+    OVER = 10
+
+
+CHANCE_KINDS: Final = {
+    Phase.NEUTRAL_START: "neutral_tiles",
+    Phase.MARKET: "market_tiles",
+    Phase.HAND: "hand",
+    Phase.FIRST_ROW: "money_row",
+    Phase.ROW: "money_row",
+    Phase.REFILL: "market_tiles",
+    Phase.NEUTRAL: "neutral_tiles",
+}
+
+ACTIONS: Final = ("take_money", "buy", "rebuild_add", "rebuild_remove", "rebuild_swap")
+DISPOSALS: Final = ("place_tile", "reserve_tile", "give_tile")
+
+SLOTS: Final = 4
+"""Market slots; cards in a full money row."""
+
+FREE: Final = 255
+"""A market slot without a tile."""
+
 
 # Found once: to find a member of an enumeration takes as long as ten other names.
 _HAND_OUT: Final = Phase.HAND_OUT
@@ -182,5 +223,46 @@ class Position(StateBase):
         new.won = self.won.copy()
         return new
 
+    def encode(self) -> bytes:
+        """Return the bytes; their SHA-256 is the digest."""
+        row = bytearray(KINDS)
+        for kind in self.row:
+            row[kind] += 1
+        to_score = 0
+        for round_ in self.to_score:
+            to_score |= 1 << round_
+        parts = [
+            _table(
+                b"ALH\x01",
+                self.seats,
+                self.phase,
+                self.seat,
+                self.start,
+                self.scorings,
+                to_score,
+                self.turns,
+                self.stack,
+                self.turned,
+                self.a_at,
+                self.b_at,
+                bytes(self.market),
+                row,
+                self.deck,
+                self.discard,
+                self.bag,
+                self.bought,
+                self.neutral,
+            )
+        ]
+        hands, scores, reserves, won = self.hands, self.scores, self.reserves, self.won
+        for seat, layout in enumerate(self.layouts):
+            parts += (_seat(hands[seat], scores[seat], reserves[seat], won[seat]), layout.encode())
+        return b"".join(parts)
+
     def __repr__(self) -> str:
         return f"<Alhambra: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"
+
+
+# Every entry has a digest, so the formats are read once.
+_table = Struct(f">4s6B3Hhh{SLOTS}s{KINDS}s{KINDS}s{KINDS}s3Q").pack
+_seat = Struct(f">{KINDS}sHQQ").pack

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from referee.games.alhambra import chance, check, encoding, listing
-from referee.games.alhambra.dealer import Dealer
+from referee.games.alhambra import chance, check
+from referee.games.alhambra.chance import Dealer
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import KINDS, SCORING_A, VALUE, sums
 from referee.games.alhambra.moves import (
@@ -30,8 +30,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.options import EndRule
-from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
-from referee.games.alhambra.position import Position
+from referee.games.alhambra.position import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase, Position
 from referee.games.alhambra.scoring import places, score_position
 from referee.games.alhambra.violations import AsPlayed
 from referee.games.game import Ending, Forced, Over, Pending, Violation, decision
@@ -64,11 +63,11 @@ class State(Position):
 
     def legal_moves(self) -> Iterator[Move]:
         """Return the moves of the seat on turn, in canonical order."""
-        return listing.legal_moves(self)
+        return check.legal_moves(self)
 
     def stand_in(self, seat: int) -> Move:
         """Return the move for a seat that makes none. Raise ``ValueError``."""
-        return listing.stand_in(self, seat)
+        return check.stand_in(self, seat)
 
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Return outcomes that can come next, with integer weights."""
@@ -82,10 +81,6 @@ class State(Position):
         """Return a deck that fits what is known: all chance still to come, decided at once."""
         return chance.determinized(self, below)
 
-    def encode(self) -> bytes:
-        """Return the canonical encoding."""
-        return encoding.encode(self)
-
     # The awaited moves and chance
 
     def pending(self) -> tuple[Pending, ...]:
@@ -94,7 +89,7 @@ class State(Position):
         if kind is not None:
             return awaited_chance(kind)
         if self.phase is _ACTION:
-            if self.row or listing.actions(self):
+            if self.row or check.actions(self):
                 return decision(self.seat, ACTIONS)
             return (Forced(self.seat),)
         if self.phase is _PLACE:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from referee.games.game import Rule, Stream
 from referee.games.kingdomino.catalogue import CATALOGUE
-from referee.games.kingdomino.dealer import Dealer
+from referee.games.kingdomino.chance import Dealer
 from referee.games.kingdomino.dominoes import DominoSet, domino_set
 from referee.games.kingdomino.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.kingdomino.state import State

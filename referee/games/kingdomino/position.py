@@ -1,15 +1,39 @@
-"""A position of Kingdomino: the places of all pieces and the awaited act, with the plain questions about it."""
+"""A position of Kingdomino: the places of all pieces and the awaited act, with the plain questions about it.
+
+``Position.encode`` gives the bytes that every entry's digest is made from: docs/kingdomino-state.md.
+"""
 
 from __future__ import annotations
 
-from typing import Self
+from enum import IntEnum
+from struct import Struct
+from typing import Final, Self
 
 from referee.games.kingdomino.dominoes import Domino, DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Options
-from referee.games.kingdomino.phases import Phase
 from referee.games.state_base import StateBase
 from referee.games.values import Copied
+
+
+class Phase(IntEnum):
+    """The move or chance that the game waits for."""
+
+    CASTLE = 0
+    FIRST_ORDER = 1
+    LINE = 2
+    PLACE = 3
+    CHOOSE = 4
+    OVER = 5
+
+
+CHANCE_KINDS: Final = {Phase.FIRST_ORDER: "first_order", Phase.LINE: "line"}
+
+CASTLES: Final = ("place_castle",)
+CHOICES: Final = ("choose_domino",)
+PLACEMENTS: Final = ("place_domino",)
+DISCARDS: Final = ("discard_domino",)
+"""KDO-13: instead of a placement, and only where there is none."""
 
 
 class Position(StateBase):
@@ -98,3 +122,39 @@ class Position(StateBase):
         new.turns = self.turns
         new.unseen = self.unseen
         return new
+
+    def encode(self) -> bytes:
+        """Return the bytes; their SHA-256 is the digest."""
+        order, kings, offer, removed = self.order, self.kings, self.offer, self.removed
+        claims = self.claims
+        # A list is the number of bytes that follow, then a byte a number.
+        numbers = [len(order), *order, 2 * len(kings)]
+        for king in kings:
+            numbers += king
+        numbers.append(2 * len(offer))
+        for domino in offer:
+            numbers += (domino, claims.get(domino, NOBODY))
+        numbers += (len(removed), *removed)
+        parts = [
+            _head(
+                b"KDO\x01",
+                self.seats,
+                self.phase,
+                self.seat,
+                self.options.size(),
+                self.lines,
+                self.turns,
+                self.lines_in_all,
+                self.unseen,
+            ),
+            bytes(numbers),
+        ]
+        for kingdom, discarded in zip(self.kingdoms, self.discarded, strict=True):
+            parts += (kingdom.encode(), bytes((len(discarded), *discarded)))
+        return b"".join(parts)
+
+
+NOBODY = 255
+"""No seat."""
+
+_head = Struct(">4s5BHBQ").pack

@@ -1,13 +1,14 @@
-"""Points and places. ``Kingdom.score`` counts the points of one kingdom."""
+"""Points and places, of a game and of a series. ``Kingdom.score`` counts the points of one kingdom."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.games.kingdomino.options import Central, Options
+from referee.games.kingdomino.options import Central, Draw, Options
 from referee.games.kingdomino.position import Position
 
 CENTRAL_POINTS: Final = 10
@@ -75,3 +76,20 @@ def in_one_area(dominoes: Sequence[Domino]) -> int:
             squares[half.terrain] += 1
             crowns[half.terrain] += half.crowns
     return sum(a * b for a, b in zip(squares, crowns, strict=True))
+
+
+GAMES: Final = 3
+"""KDO-26: of a dynasty."""
+
+
+def is_last(position: Position, index: int) -> bool:
+    """Return whether a series ends with this game, the one after ``index`` others (KDO-26)."""
+    return position.options.dynasty and index + 1 >= GAMES
+
+
+def next_options(position: Position) -> Options:
+    """Return the next game's options (KDO-26): a declared order of the first choice, as it was, turned by one seat."""
+    if not position.options.dynasty:
+        return position.options
+    order = tuple((seat + 1) % position.seats for seat in position.order)
+    return replace(position.options, first_order=Draw.SEAT, declared_order=order)

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
-from referee.games.kingdomino import chance, check, encoding, listing, scoring
-from referee.games.kingdomino.dealer import Dealer
+from referee.games.kingdomino import chance, check, scoring
+from referee.games.kingdomino.chance import Dealer
 from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.moves import (
@@ -26,8 +26,7 @@ from referee.games.kingdomino.moves import (
     PlaceDomino,
 )
 from referee.games.kingdomino.options import Frame, Options
-from referee.games.kingdomino.phases import CASTLES, CHANCE_KINDS, CHOICES, DISCARDS, PLACEMENTS, Phase
-from referee.games.kingdomino.position import Position
+from referee.games.kingdomino.position import CASTLES, CHANCE_KINDS, CHOICES, DISCARDS, PLACEMENTS, Phase, Position
 from referee.games.kingdomino.scoring import Standing
 from referee.games.sampling import Below
 
@@ -51,11 +50,11 @@ class State(Position):
 
     def legal_moves(self) -> Iterator[Move]:
         """Return the moves of the seat on turn, in canonical order."""
-        return listing.legal_moves(self)
+        return check.legal_moves(self)
 
     def stand_in(self, seat: int) -> Move:
         """Return the move for a seat that makes none. Raise ``ValueError``."""
-        return listing.stand_in(self, seat)
+        return check.stand_in(self, seat)
 
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Return outcomes that can come next, with integer weights."""
@@ -68,10 +67,6 @@ class State(Position):
     def determinize(self, below: Below) -> Dealer:
         """Return a deck that fits what is known: all chance still to come, decided at once."""
         return chance.determinized(self, below)
-
-    def encode(self) -> bytes:
-        """Return the canonical encoding."""
-        return encoding.encode(self)
 
     def score(self, seat: int) -> int:
         """Return the seat's points, were the game over now."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from referee.games.game import Rule, Stream
 from referee.games.rollwrite.catalogue import CATALOGUE
-from referee.games.rollwrite.dealer import Dealer
+from referee.games.rollwrite.chance import Dealer
 from referee.games.rollwrite.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.rollwrite.sheet import TYPES, Sheet, sheet
 from referee.games.rollwrite.state import State

@@ -115,7 +115,7 @@ TURN: Final = (
     _rule(
         15,
         _T,
-        "listing.actions",
+        "check.actions",
         "A seat may get coins although it gets none or could build; its four dice are rolled all the same.",
         "Decided: SK forbids it nowhere",
     ),

@@ -1,15 +1,49 @@
-"""A position of Alhambra Roll & Write: the pieces, the awards, the awaited act, and plain questions about them."""
+"""A position of Alhambra Roll & Write: the pieces, the awards, the awaited act, with the plain questions about it.
+
+``Position.encode`` gives the bytes that every entry's digest is made from: docs/rollwrite-state.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from struct import Struct
 from typing import Final, NamedTuple, Self
 
 from referee.games.rollwrite.options import Options, Solo
-from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet
 from referee.games.state_base import StateBase
 from referee.games.values import Copied
+
+
+class Phase(IntEnum):
+    """The move or chance that the game waits for."""
+
+    START_SEAT = 0
+    START_BUILDINGS = 1
+    VIRTUAL_START = 2
+    START_DICE = 3
+    ACTION = 4
+    SECOND = 5
+    DICE = 6
+    KEEP = 7
+    VIRTUAL = 8
+    OVER = 9
+
+
+CHANCE_KINDS: Final = {
+    Phase.START_SEAT: "start_seat",
+    Phase.START_BUILDINGS: "start_buildings",
+    Phase.VIRTUAL_START: "virtual_buildings",
+    Phase.START_DICE: "start_dice",
+    Phase.DICE: "dice",
+    Phase.VIRTUAL: "virtual_buildings",
+}
+
+ACTIONS: Final = ("change_dice", "build", "get_coins")
+SECOND_BUILDING: Final = ("build_second", "end_building")
+KEEPING: Final = ("keep_pair",)
+
 
 ROUNDS: Final = {3: 18, 4: 15, 5: 12}
 """RNW-42, RNW-43: by the number of players, the virtual ones among them."""
@@ -143,6 +177,35 @@ class Position(StateBase):
     def __repr__(self) -> str:
         return f"<Roll & Write: {self.phase.name.lower()}, seat {self.seat}, round {self.round}, {self.turns} turns>"
 
+    def encode(self) -> bytes:
+        """Return the bytes; their SHA-256 is the digest."""
+        parts = [
+            b"RNW\x01",
+            _head(
+                self.seats,
+                self.phase,
+                self.seat,
+                self.start,
+                self.round,
+                self.turns,
+                self.changed,
+                *(self.first or (0, 0)),
+                self.to_roll,
+                self.player,
+            ),
+        ]
+        for built, coins, circled, blue, yellow in zip(
+            self.built, self.coins, self.circled, self.blue, self.yellow, strict=True
+        ):
+            parts.append(_seat(built, coins, circled, len(blue)))
+            parts += (bytes(blue), bytes(yellow))
+        parts.append(bytes([len(self.virtual)]))
+        parts += map(bytes, self.virtual)
+        parts.append(bytes([len(self.awards)]))
+        for award in self.awards:
+            parts.append(bytes([award.type, award.round, _bits(award.seats), _bits(award.virtual)]))
+        return b"".join(parts)
+
 
 class Award(NamedTuple):
     """RNW-26 to RNW-31: the players who completed a type in a round, and the points of each."""
@@ -168,3 +231,12 @@ def completed(awards: Sequence[Award], seats: int, against: bool) -> list[dict[i
         points[award.type] |= dict.fromkeys(award.seats, award.each)
         points[award.type] |= {seats + player: award.each if against else 0 for player in award.virtual}
     return points
+
+
+def _bits(players: Iterable[int]) -> int:
+    return sum(1 << player for player in players)
+
+
+# Every entry has a digest, so the formats are read once.
+_head = Struct(">5BH5B").pack
+_seat = Struct(">Q3B").pack

@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 
 from referee.games.game import Ending, Over, Pending, Violation, decision
 from referee.games.game import chance as awaited_chance
-from referee.games.rollwrite import chance, check, encoding, listing, scoring
-from referee.games.rollwrite.dealer import Dealer
+from referee.games.rollwrite import chance, check, scoring
+from referee.games.rollwrite.chance import Dealer
 from referee.games.rollwrite.dice import change_cost, combinations, other, with_die
 from referee.games.rollwrite.moves import (
     Build,
@@ -30,8 +30,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase
-from referee.games.rollwrite.position import Position
+from referee.games.rollwrite.position import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase, Position
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import SECOND_COST, index_of
 from referee.games.sampling import Below
@@ -59,11 +58,11 @@ class State(Position):
 
     def legal_moves(self) -> Iterator[Move]:
         """Return the moves of the seat on turn, in canonical order."""
-        return listing.legal_moves(self)
+        return check.legal_moves(self)
 
     def stand_in(self, seat: int) -> Move:
         """Return the move for a seat that makes none. Raise ``ValueError``."""
-        return listing.stand_in(self, seat)
+        return check.stand_in(self, seat)
 
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Return outcomes that can come next, with integer weights."""
@@ -76,10 +75,6 @@ class State(Position):
     def determinize(self, below: Below) -> Dealer:
         """Return a deck that fits what is known: all chance still to come, decided at once."""
         return chance.determinized(self, below)
-
-    def encode(self) -> bytes:
-        """Return the canonical encoding."""
-        return encoding.encode(self)
 
     def score(self) -> tuple[list[Score], list[Share]]:
         """Return everybody's points, were the game over now, and the shares of the majorities."""

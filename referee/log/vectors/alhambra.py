@@ -24,7 +24,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.options import EndRule
-from referee.games.alhambra.phases import SLOTS
+from referee.games.alhambra.position import SLOTS
 from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, Forced, ForcedPass
 from referee.log.vectors.counting import Entry, Point, Words, happened, pair, played

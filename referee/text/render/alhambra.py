@@ -9,7 +9,7 @@ from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.money import CURRENCIES, KINDS, card_name, total
 from referee.games.alhambra.outline import Side, longest_wall
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.tiles import TYPES, E, N, S, TileSet, W, tile_set, tiles_of
 from referee.games.game import Cell
 from referee.text.render.marks import awaited, listed, seat_words, widened, with_mark, wrapped

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from referee.games.game import Cell
 from referee.games.rollwrite import TYPES, Sheet, State
-from referee.games.rollwrite.phases import Phase
-from referee.games.rollwrite.position import Award
+from referee.games.rollwrite.position import Award, Phase
 from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of, sheet
 from referee.text.render.marks import awaited, listed, seat_words, wrapped
 from referee.text.render.svg import COLOURS, HEAD, INK, PALE, cells_drawn, definitions, picture, words

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from referee.games.alhambra import State
 from referee.games.alhambra.options import LoopRule
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
 from referee.text.notation.outcomes import seats

@@ -15,7 +15,7 @@ from referee.games.alhambra import State
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.money import VALUE, VALUES, takings
 from referee.games.alhambra.moves import RebuildAdd, RebuildRemove, RebuildSwap
-from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.position import FREE, SLOTS, Phase
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee_solver.alhambra.endings import (
     Award,

@@ -18,7 +18,7 @@ from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.money import scoring_cards_fit, sums
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
-from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.position import FREE, SLOTS, Phase
 from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.games.alhambra.violations import layout_violations

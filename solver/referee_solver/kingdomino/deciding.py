@@ -18,7 +18,7 @@ from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoSet, numbers_of
 from referee.games.kingdomino.kingdom import HALVES, STRIDE, Kingdom, index_of
 from referee.games.kingdomino.options import Central, Options, kings_of
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.scoring import CENTRAL_POINTS, HARMONY_POINTS, Standing, central_bonus
 from referee.games.kingdomino.state import State
 from referee_solver.deciding import Bounds, Gap, Part

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli.shared import game_texts
-from referee.games.alhambra import dealer
+from referee.games.alhambra import chance
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.log.keys import PrivateKey
@@ -75,7 +75,7 @@ def cut_by_eye(monkeypatch: pytest.MonkeyPatch) -> str:
         fifth = cards // 5
         return ((fifth - 3, fifth + 3, fifth, fifth, cards - 4 * fifth),)
 
-    monkeypatch.setattr(dealer, "splits", uneven)
+    monkeypatch.setattr(chance, "splits", uneven)
     for seed in range(20):
         setup = PLAIN[0]
         game = played(setup, seed)

@@ -12,7 +12,7 @@ import pytest
 
 from referee.games.kingdomino import Options
 from referee.games.kingdomino.options import Draw
-from referee.games.kingdomino.series import next_options
+from referee.games.kingdomino.scoring import next_options
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from tests.cli.inside import referee

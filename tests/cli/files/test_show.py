@@ -13,7 +13,7 @@ import pytest
 
 from referee.games.alhambra import State
 from referee.games.alhambra.moves import RebuildRemove
-from referee.games.alhambra.phases import ACTIONS
+from referee.games.alhambra.position import ACTIONS
 from referee.games.game import Decision
 from referee.log.entry import decode_entry
 from referee.log.file import Writer

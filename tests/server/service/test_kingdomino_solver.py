@@ -9,7 +9,7 @@ from typing import Any
 
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.log.audit import audit
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2

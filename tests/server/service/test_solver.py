@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.games.alhambra.moves import PlaceTile, RebuildRemove
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import NAMES
 from referee.games.game import Cell
 from referee.v1 import game_service_pb2 as games_pb

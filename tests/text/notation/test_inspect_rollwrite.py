@@ -16,7 +16,7 @@ from referee.games import registry
 from referee.games.game import Decision
 from referee.games.rollwrite import TYPES
 from referee.games.rollwrite.moves import Build, ChangeDice, GetCoins
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.sheet import cells_of
 from referee.harness import check_game
 from referee.text.notation.questions import answer

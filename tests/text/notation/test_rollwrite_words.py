@@ -25,8 +25,7 @@ from referee.games.rollwrite.moves import (
     VirtualBuildings,
 )
 from referee.games.rollwrite.options import Solo
-from referee.games.rollwrite.phases import Phase
-from referee.games.rollwrite.position import Award
+from referee.games.rollwrite.position import Award, Phase
 from referee.harness import check_game
 from referee.text.notation.rollwrite.words import describe, rounds
 

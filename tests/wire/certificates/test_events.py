@@ -18,7 +18,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.position import Phase
 from referee.log.certificates import contradicts
 from referee.wire.certificates.alhambra import provable
 from referee.wire.certificates.alhambra.certificate import check

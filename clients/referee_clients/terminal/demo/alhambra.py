@@ -12,7 +12,7 @@ from rich.text import Text
 
 from referee.games.alhambra import State
 from referee.games.alhambra.money import CURRENCIES, card_name, total
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import NEUTRAL, score_position
 from referee.games.alhambra.tiles import TYPES
 from referee.text.render.alhambra import text

@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.alhambra import State
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, card_name
-from referee.games.alhambra.phases import CHANCE_KINDS, Phase
+from referee.games.alhambra.position import CHANCE_KINDS, Phase
 from referee.games.alhambra.tiles import tiles_of
 from referee_clients.terminal.desk.guide import left
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.kingdomino import State
 from referee.games.kingdomino.options import kings_of
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee_clients.terminal.desk.guide import left
 
 TITLE: Final = "Kingdomino"

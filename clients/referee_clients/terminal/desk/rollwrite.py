@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.rollwrite import State
 from referee.games.rollwrite.chance import ROLLS
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 
 TITLE: Final = "Alhambra Roll & Write"
 OPTIONS: Final = {

@@ -38,7 +38,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.position import FREE, SLOTS, Phase
 from referee.games.alhambra.scoring import place_points, score_position
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.games.alhambra.violations import AsPlayed, layout_violations

@@ -22,7 +22,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import score_position
 from referee.games.game import Cell, ForcedPass
 

@@ -34,7 +34,7 @@ from referee.games.kingdomino.moves import (
     PlaceDomino,
 )
 from referee.games.kingdomino.options import Frame, all_kings, kings_of
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.text.notation import grammar
 from referee.text.notation.grammar import cell, numbers, place_of, shown, syntax_error, the_only
 from referee.text.notation.kingdomino.words import describe

@@ -16,7 +16,7 @@ from referee.games.kingdomino.moves import (
     PlaceCastle,
     PlaceDomino,
 )
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
 
 

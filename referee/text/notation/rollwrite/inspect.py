@@ -10,7 +10,7 @@ from referee.games.game import SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, Sheet, State
 from referee.games.rollwrite.moves import Build, ChangeDice, GetCoins, Move
 from referee.games.rollwrite.options import MAX_SEATS, Solo
-from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.scoring import BONUS, place_of, place_points, score_sheet, share
 from referee.games.rollwrite.sheet import (
     CELLS,

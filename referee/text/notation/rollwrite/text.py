@@ -34,8 +34,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
-from referee.games.rollwrite.position import Award
+from referee.games.rollwrite.position import Award, Phase
 from referee.games.rollwrite.scoring import share
 from referee.games.rollwrite.sheet import SECOND_COST, START_COINS, cells_of, index_of
 from referee.text.notation.grammar import cell, numbers, place_of, shown, syntax_error

@@ -26,8 +26,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.phases import Phase
-from referee.games.rollwrite.position import Award, completed
+from referee.games.rollwrite.position import Award, Phase, completed
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import cells_of
 from referee.text.notation.outcomes import ORDINALS, named

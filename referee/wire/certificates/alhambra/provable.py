@@ -8,7 +8,7 @@ from typing import Any, Final
 from referee.alhambra.v1 import proof_pb2
 from referee.games.alhambra.money import CURRENCY, KINDS, VALUE
 from referee.games.alhambra.moves import Event, MarketTiles, PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
-from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.state import State
 from referee.games.alhambra.violations import AsPlayed, layout_violations
 from referee.games.game import Ending

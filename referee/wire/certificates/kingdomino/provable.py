@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from referee.games.game import InputError
 from referee.games.kingdomino.moves import DiscardDomino, Event, PlaceDomino
-from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.state import State
 from referee.kingdomino.v1 import proof_pb2
 from referee.v1.solver_service_pb2 import ProveMoveRequest
