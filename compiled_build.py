@@ -30,8 +30,8 @@ COMPILED: dict[str, str] = {
     "referee/games/kingdomino": "catalogue chance check dominoes kingdom position scoring state",
     "referee/games/rollwrite": "catalogue chance check dice position scoring state",
     "referee/log": """
-        audit authorship certificates clocks deck entry errors file findings game header heads identity intent judge
-        keys merkle position reading remarks replay""",
+        audit certificates clocks codec deck entry errors file findings game header heads intent judge keys merkle
+        position remarks replay""",
     "referee/tournament": "wire",
     "referee/tournament/rules": """
         bencode catalogue check position situation state""",

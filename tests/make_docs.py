@@ -13,10 +13,10 @@ from typing import Any
 from hatch_build import verifier_page
 from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
-from referee.log.endings import CONSEQUENCES
 from referee.tournament.rules import TOURNAMENT
 from tests.docs.messages import log_format_page
 from tests.docs.reference import api_page, commands_page
+from tests.endings import CONSEQUENCES
 from tests.laboratory.theorems import THEOREMS
 from tests.rules_pages import tournament
 from tests.text.notation.page import notation_page

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.log.intent import GAME_ID_TEXT, parse_game_id
 
 _SEAT = re.compile(r"[0-9]\Z", re.ASCII)
 _TOKEN = re.compile(r"[!-~]+\Z")

@@ -18,13 +18,13 @@ from io import BytesIO
 from typing import Any, Final
 
 from referee.log import file, intent, remarks
+from referee.log.codec import read_rule
 from referee.log.entry import Clock, decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.events import Accept, Act, Author, Restore, Role, Ruled, Ruling, SetClock, Skip
 from referee.log.file import FrameType
 from referee.log.intent import Place, SignedIntent, TableAct, author_of, decode_intent, sign_bytes, unsigned
 from referee.log.keys import PrivateKey
-from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling.game_file import Transcript

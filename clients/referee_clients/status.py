@@ -6,8 +6,8 @@ from rich.text import Text
 
 from referee.console import printable
 from referee.games.game import Ending
+from referee.log.codec import read_end, read_rule
 from referee.log.events import UNNAMED, Author, KeyChanged, Role
-from referee.log.reading import read_end, read_rule
 from referee.telling.words import act_words, quoted, result_words, ruling_words
 from referee.text.notation.outcomes import counted, named, seats
 from referee.text.notation.times import in_words, moment_utc

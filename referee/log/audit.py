@@ -9,33 +9,26 @@ from typing import BinaryIO, Final
 
 from referee.games.results import Contest
 from referee.log import file
-from referee.log.authorship import Authorship, WrongSignature
 from referee.log.certificates import Proofs
+from referee.log.codec import read_entry
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, Clock, clock_of, decode_entry, decode_open, event_name
 from referee.log.errors import Code, LogError
 from referee.log.events import Opened
 from referee.log.file import Frame, FrameType
-from referee.log.findings import Comments, Findings
+from referee.log.findings import Authorship, Comments, Findings, WrongSignature
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, Loss, check_head
-from referee.log.identity import game_id
-from referee.log.intent import Place, act_name, decode_intent
+from referee.log.intent import Place, act_name, decode_intent, game_id
 from referee.log.judge import judge, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, open_checkpoint
-from referee.log.reading import read_entry
 from referee.log.remarks import WITH_WORDS, Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part_of
 from referee.log.v1 import log_pb2
-from referee.log.verdict import (
-    CertificateReport,
-    Layer,
-    Policy,
-    Report,
-)
+from referee.log.verdict import CertificateReport, Layer, Policy, Report
 from referee.text.notation.options import chosen
 from referee.text.words.catalogue import phrase
 

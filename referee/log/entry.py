@@ -13,8 +13,7 @@ from google.protobuf.message import DecodeError
 
 from referee.log.deck import COMMITMENT_BYTES, SEED_BYTES
 from referee.log.errors import Code, LogError, malformed, misfit
-from referee.log.identity import GAME_ID_BYTES
-from referee.log.intent import Place, check_length, check_name, check_signed_lengths
+from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_name, check_signed_lengths
 from referee.log.keys import check_public_key
 from referee.log.merkle import HASH_BYTES, leaf_hash
 from referee.log.terms import check_table_rules, check_terms

@@ -1,4 +1,4 @@
-"""The typed value of each kind of entry, which ``referee.log.reading`` makes, and the authors of acts.
+"""The typed value of each kind of entry, which ``referee.log.codec`` makes, and the authors of acts.
 
 A reader of entries matches on these classes and ends with ``assert_never``: so a new kind of entry is an error of types
 wherever code does not handle it.

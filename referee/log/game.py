@@ -14,7 +14,7 @@ from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
 from referee.games.results import Contest, Result, Wait
 from referee.log.arbitration import Arbitration
 from referee.log.clocks import DELAY_MS, Clocks, Delay, Moment, Takebacks
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, Clock
 from referee.log.entry import Event as Message

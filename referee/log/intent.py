@@ -8,19 +8,33 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from hashlib import sha256
 from typing import Final, NamedTuple
 
 from referee.log import deck
 from referee.log.errors import Code, LogError, malformed, misfit
-from referee.log.events import (
-    Author,
-    Role,
-)
-from referee.log.identity import GAME_ID_BYTES
+from referee.log.events import Author, Role
 from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, PrivateKey
 from referee.log.merkle import HASH_BYTES
 from referee.log.v1 import log_pb2
 from referee.wire import strict
+
+GAME_ID_BYTES: Final = 16
+GAME_ID_TEXT: Final = f"{2 * GAME_ID_BYTES} lower-case hexadecimal digits"
+"""The text form of an id, for errors."""
+
+_TEXT: Final = re.compile(rf"[0-9a-f]{{{2 * GAME_ID_BYTES}}}\Z")
+
+
+def game_id(open_data: bytes) -> bytes:
+    """Return the id of the game that these bytes of a GameOpen open."""
+    return sha256(open_data).digest()[:GAME_ID_BYTES]
+
+
+def parse_game_id(text: str) -> bytes | None:
+    """Return the id that the text is; None if it is none."""
+    return bytes.fromhex(text) if _TEXT.match(text) else None
+
 
 INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf"
 """One type for each kind of signed body, never used for another: a signature is for one purpose."""

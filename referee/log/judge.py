@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, assert_never
 from referee.games.game import Ending, Forced, ForcedPass, State, Violation
 from referee.games.results import Result
 from referee.log.arbitration import Now, Suspension
-from referee.log.endings import AT_ANY_TIME
+from referee.log.codec import AT_ANY_TIME
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError, RulesError, demand, not_awaited
 from referee.log.events import (

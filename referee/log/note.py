@@ -17,7 +17,7 @@ from hashlib import sha256
 from typing import Final
 
 from referee.log.errors import Code, LogError
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.log.intent import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.merkle import HASH_BYTES, check_inclusion, inclusion_proof, leaf_hash
 from referee.text.notation.violations import cut

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from referee.log.codec import read_act, read_entry
 from referee.log.deck import referee_commitment
 from referee.log.engines import Engines, installed
 from referee.log.entry import (
@@ -29,12 +30,18 @@ from referee.log.entry import Event as Message
 from referee.log.errors import Code, LogError, RulesError, not_awaited
 from referee.log.events import Act, Author, Event, Joined, KeyChanged, Moved, Opened, Refused, Role
 from referee.log.game import LoggedGame, Phase
-from referee.log.identity import game_id
-from referee.log.intent import Place, SignedIntent, author_of, check_signed_lengths, decode_intent, intent_encoding
+from referee.log.intent import (
+    Place,
+    SignedIntent,
+    author_of,
+    check_signed_lengths,
+    decode_intent,
+    game_id,
+    intent_encoding,
+)
 from referee.log.judge import Happened, enter, judge_act, take
 from referee.log.keys import PublicKey
 from referee.log.merkle import Tree, leaf_hash
-from referee.log.reading import read_act, read_entry
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import phrase
 

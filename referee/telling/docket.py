@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from referee.games.game import Ending
 from referee.log.arbitration import Suspension
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.text.notation.outcomes import outcome

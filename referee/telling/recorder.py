@@ -21,7 +21,7 @@ from referee.games.game import Chance, Decision, Ending, ForcedPass, Pending
 from referee.games.results import Contest, Wait
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.engines import installed
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
 from referee.log.errors import Code, LogError, RulesError, not_awaited

@@ -19,7 +19,7 @@ from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.events import Moved
 from referee.log.file import regular
-from referee.log.identity import game_id
+from referee.log.intent import game_id
 from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.verdict import Policy, Report, Verdict

@@ -14,7 +14,7 @@ import referee as program
 from referee import dealer
 from referee.games.game import InputError
 from referee.log import file, intent
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
 from referee.log.errors import Code, LogError, RulesError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from referee.log.note import TlogProof, TreeHead
-from referee.log.public.checkpoint import LogPolicy
-from referee.log.public.leaf import check_head_logged, prove_head
+from referee.log.public.checkpoint import LogPolicy, check_head_logged, prove_head
 from referee.log.public.tiles import Edge, TileTree
 from tests.bench.measure import RUNS, Figure, rate
 from tests.log.public.checkpoint import MlDsaWitness

@@ -7,7 +7,7 @@ from dataclasses import replace
 from referee.log import merkle
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, CheckpointSigner, TreeHead
-from referee.log.public.leaf import leaf_of, prove_head
+from referee.log.public.checkpoint import leaf_of, prove_head
 from referee.log.public.tiles import Edge, TileTree
 from tests.log.games import ORIGIN, Played
 from tests.log.public.logs import LOG, Memory, cosigned, leaves

@@ -10,12 +10,12 @@ import pytest
 from referee.games import registry
 from referee.games.game import Ending
 from referee.games.results import Contest
-from referee.log.endings import CONSEQUENCES
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
 from tests.contested.campaign import sampled
 from tests.contested.contents import EVERYWHERE, contents
 from tests.contested.games import ENDINGS, RULES, game, kept, sample
+from tests.endings import CONSEQUENCES
 from tests.sizes import sample_of
 
 EACH = pytest.mark.parametrize("rules_id", sample_of(registry.names(), 1))

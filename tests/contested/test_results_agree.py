@@ -18,7 +18,6 @@ from referee.cli.operators.status import Asked, plain
 from referee.cli.players.bot import _summary
 from referee.games.game import Ending
 from referee.games.results import Result
-from referee.log.endings import CONSEQUENCES
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
@@ -35,6 +34,7 @@ from tests.contested.campaign import IN_THIRDS
 from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
 from tests.contested.served import keep
+from tests.endings import CONSEQUENCES
 from tests.log.games import seat_key
 from tests.server.service.conftest import running
 from tests.sizes import Part

@@ -127,8 +127,8 @@ def test_every_kind_of_event_is_read() -> None:
     names = {field.name for field in log_pb2.Entry.DESCRIPTOR.oneofs_by_name["event"].fields}
     acts = {field.name for field in log_pb2.Intent.DESCRIPTOR.oneofs_by_name["act"].fields}
     rulings = {field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields}
-    from referee.log import reading
+    from referee.log import codec
 
-    assert names == {*reading._EVENTS, "signed", "refused"}
-    assert acts == {*reading._ACTS, "move", "change_key"}
-    assert rulings == {*reading._RULINGS, "accept"}
+    assert names == {*codec._EVENTS, "signed", "refused"}
+    assert acts == {*codec._ACTS, "move", "change_key"}
+    assert rulings == {*codec._RULINGS, "accept"}

@@ -16,8 +16,7 @@ import pytest
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
-from referee.log.public.checkpoint import LogPolicy
-from referee.log.public.leaf import read_leaf
+from referee.log.public.checkpoint import LogPolicy, read_leaf
 from referee.log.public.sources import Folder
 from referee.log.public.tiles import read_leaves
 from referee.server.service.files import LOG_KEY_FILE

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from referee.log.fork import read_file
 from referee.log.note import TlogProof, VerifierKey
-from referee.log.public.leaf import leaf_of, prove_head
+from referee.log.public.checkpoint import leaf_of, prove_head
 from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import TileTree
 from tests.cli.inside import referee

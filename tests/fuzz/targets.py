@@ -32,8 +32,7 @@ from referee.log.file import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_fr
 from referee.log.header import decode_header
 from referee.log.intent import decode_intent
 from referee.log.note import Checkpoint, Note, TlogProof, VerifierKey
-from referee.log.public.checkpoint import LogPolicy, open_log_checkpoint
-from referee.log.public.leaf import leaf_of, read_leaf
+from referee.log.public.checkpoint import LogPolicy, leaf_of, open_log_checkpoint, read_leaf
 from referee.log.public.tiles import decode_bundle, encode_bundle
 from referee.log.public.witness import Request
 from referee.log.remarks import decode_remark

@@ -7,9 +7,7 @@ import random
 import pytest
 
 from referee.games.alhambra import GAME, Options
-from referee.games.alhambra.moves import (
-    Event,
-)
+from referee.games.alhambra.moves import Event
 from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over

@@ -24,15 +24,7 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.position import Phase
 from tests.games.rollwrite_positions import position
-from tests.games.rollwrite_rules import (
-    GARDENS,
-    PAVILIONS,
-    RULES,
-    THREE,
-    starting,
-    violates,
-    virtual_start,
-)
+from tests.games.rollwrite_rules import GARDENS, PAVILIONS, RULES, THREE, starting, violates, virtual_start
 from tests.rules import Broken
 
 # Constraints: the event breaks exactly this rule; the other event, which differs in little, breaks none

@@ -8,29 +8,13 @@ import pytest
 
 from referee.games.game import SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, State
-from referee.games.rollwrite.moves import (
-    Build,
-    Dice,
-    GetCoins,
-    KeepPair,
-    VirtualBuildings,
-)
+from referee.games.rollwrite.moves import Build, Dice, GetCoins, KeepPair, VirtualBuildings
 from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.position import Award, Phase, completed
 from referee.games.rollwrite.scoring import Share, lines_of, place_points, score_sheet, share, share_places
 from tests.games import slow_rollwrite
 from tests.games.rollwrite_positions import all_of, built, position, some_of
-from tests.games.rollwrite_rules import (
-    ARCADES,
-    GARDEN,
-    GARDENS,
-    PAVILION,
-    SERAGLIO,
-    TOWER,
-    mutated,
-    over,
-    play,
-)
+from tests.games.rollwrite_rules import ARCADES, GARDEN, GARDENS, PAVILION, SERAGLIO, TOWER, mutated, over, play
 from tests.rules import Mutation
 
 # Completed types

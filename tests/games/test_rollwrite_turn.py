@@ -17,15 +17,7 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.position import Phase
 from tests.games.rollwrite_positions import SHEET, built, position
-from tests.games.rollwrite_rules import (
-    GARDENS,
-    PAVILIONS,
-    THREE,
-    mutated,
-    play,
-    starting,
-    virtual_start,
-)
+from tests.games.rollwrite_rules import GARDENS, PAVILIONS, THREE, mutated, play, starting, virtual_start
 from tests.rules import Mutation
 
 # Transitions: what happens. Every test fails on the engines next to it

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from referee.log import audit as auditing
-from referee.log import authorship, file, intent
+from referee.log import file, findings, intent
 from referee.log.audit import audit
 from referee.log.engines import Engines
 from referee.log.entry import Clock, decode_entry
@@ -764,7 +764,7 @@ def test_a_wrong_signature_is_found_as_if_each_were_verified_at_once(
     together: int, monkeypatch: pytest.MonkeyPatch, dealt: Played
 ) -> None:
     """The report says the same, whichever signature it is, and whatever is verified together with it."""
-    monkeypatch.setattr(authorship, "_TOGETHER", together)
+    monkeypatch.setattr(findings, "_TOGETHER", together)
     found_at = []
     for at, entry in enumerate(evil.entries(dealt)):
         if entry.HasField("signed"):
@@ -812,7 +812,7 @@ def test_no_more_signatures_wait_than_are_verified_together(monkeypatch: pytest.
         return check(self, *given)
 
     monkeypatch.setattr(Keyring, "check", spy)
-    monkeypatch.setattr(authorship, "_TOGETHER", 1)
+    monkeypatch.setattr(findings, "_TOGETHER", 1)
     assert dealt.audit().verdict is Verdict.COMPLETE
     assert set(waited) == {0}
 

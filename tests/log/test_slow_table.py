@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.log.endings import end_message
+from referee.log.codec import end_message, read_entry
 from referee.log.engines import Engines, installed
 from referee.log.entry import Clock, clock_of, event_name
 from referee.log.errors import LogError
 from referee.log.events import Event, Opened
 from referee.log.game import LoggedGame, Phase
 from referee.log.judge import Judged, judge, take
-from referee.log.reading import read_entry
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
 from tests.log import games, registered, toy

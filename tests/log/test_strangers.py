@@ -10,12 +10,12 @@ import pytest
 
 from referee.log import intent
 from referee.log.audit import audit
+from referee.log.codec import read_act
 from referee.log.entry import Clock, build_entry
 from referee.log.errors import Code, LogError
 from referee.log.events import Author, Role
 from referee.log.intent import author_of
 from referee.log.judge import take
-from referee.log.reading import read_act
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Policy, Verdict
 from tests.log import evil, seated

@@ -10,12 +10,11 @@ import pytest
 from referee.games.game import Kind
 from referee.games.table_rules import CATALOGUE
 from referee.log import intent
-from referee.log.endings import end_message
+from referee.log.codec import end_message, read_entry
 from referee.log.entry import Clock
 from referee.log.errors import LogError, RulesError
 from referee.log.events import Author, Role
 from referee.log.judge import judge
-from referee.log.reading import read_entry
 from referee.log.v1 import log_pb2
 from tests.log import toy
 from tests.log.arbitration import INCREMENT, RECORDED, Table

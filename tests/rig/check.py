@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from referee.log.codec import read_act
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError, RulesError
 from referee.log.intent import author_of, decode_intent
 from referee.log.judge import judge_act
-from referee.log.reading import read_act
 from referee.log.replay import Record, signed_part
 from referee_clients.bot_check.relay import Stream
 from tests.rig.history import Act, History, Outcome

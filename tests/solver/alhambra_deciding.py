@@ -30,9 +30,7 @@ from referee.harness import Shuffler, evenly
 from referee_solver.alhambra import deciding
 from referee_solver.deciding import Decided, decide
 from tests.games.rulings import standing
-from tests.solver.alhambra_endgames import (
-    winners_of,
-)
+from tests.solver.alhambra_endgames import winners_of
 from tests.solver.endings import PLAIN
 
 

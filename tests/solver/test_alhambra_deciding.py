@@ -10,14 +10,7 @@ import pytest
 
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.moves import (
-    Buy,
-    Move,
-    PlaceTile,
-    RebuildAdd,
-    RebuildRemove,
-    ReserveTile,
-)
+from referee.games.alhambra.moves import Buy, Move, PlaceTile, RebuildAdd, RebuildRemove, ReserveTile
 from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import award_type
@@ -31,14 +24,7 @@ from referee_solver.deciding import Decided, Open, decide
 from tests.games.positions import DEAR_MARKET, number, position
 from tests.sizes import campaign
 from tests.solver.alhambra_deciding import changed, eager, hold_against_play, midgame
-from tests.solver.alhambra_endgames import (
-    CHEAP,
-    TooMany,
-    compare,
-    endgame,
-    finals,
-    gap,
-)
+from tests.solver.alhambra_endgames import CHEAP, TooMany, compare, endgame, finals, gap
 
 # Against every end
 

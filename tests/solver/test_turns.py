@@ -5,14 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from referee.games.alhambra.moves import (
-    Event,
-    PlaceTile,
-    RebuildAdd,
-    RebuildRemove,
-    RebuildSwap,
-    ReserveTile,
-)
+from referee.games.alhambra.moves import Event, PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap, ReserveTile
 from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation

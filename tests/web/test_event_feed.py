@@ -10,7 +10,7 @@ import pytest
 
 from referee.log.entry import decode_entry
 from referee.log.file import MAGIC, FrameType, encode_frame
-from referee.log.identity import game_id
+from referee.log.intent import game_id
 from referee.log.merkle import leaf_hash, root
 from referee.log.verdict import Policy
 from referee.tournament.check import check_event

@@ -24,7 +24,7 @@ from referee.games.game import Chance, Ending, ForcedPass, InputError
 from referee.games.results import Contest
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock
 from referee.log.events import Author, Role, change_of
 from referee.log.header import build_header, header_hash

@@ -18,12 +18,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from referee.games import table_rules
+from referee.log.codec import read_act
 from referee.log.errors import LogError
 from referee.log.events import Author, Role
 from referee.log.intent import TableAct, author_of
 from referee.log.judge import judge_act
 from referee.log.keys import PublicKey
-from referee.log.reading import read_act
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2

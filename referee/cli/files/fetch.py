@@ -31,7 +31,7 @@ from referee.log import file
 from referee.log.errors import LogError
 from referee.log.file import FrameType
 from referee.log.note import Checkpoint, Note, TlogProof
-from referee.log.public.leaf import SUFFIX as PROOF_SUFFIX
+from referee.log.public.checkpoint import SUFFIX as PROOF_SUFFIX
 from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.v1 import game_service_pb2 as pb

@@ -16,7 +16,7 @@ from referee.log import file
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
-from referee.log.identity import game_id as identity_of
+from referee.log.intent import game_id as identity_of
 from referee.server.live import recovery, restoration
 from referee.server.live.context import Context
 from referee.server.service import logs

@@ -35,7 +35,7 @@ from referee.cli.shared.remote import (
 from referee.cli.shared.remote_games import SHORT_ID, Games, state_word, unread_because, whole_id
 from referee.cli.shared.table import confirm
 from referee.console import printable
-from referee.log.reading import read_end
+from referee.log.codec import read_end
 from referee.server.service.files import TOKEN_FILE
 from referee.telling.words import told_end
 from referee.text.notation.times import moment

@@ -13,7 +13,7 @@ import typer
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.shared.remote_games import check_id, the_one
 from referee.log.engines import installed
-from referee.log.identity import parse_game_id
+from referee.log.intent import parse_game_id
 from referee.server.live import recovery, restoration
 from referee.server.live.context import Context
 from referee.server.service import logs

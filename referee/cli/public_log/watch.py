@@ -26,8 +26,7 @@ from referee.log.file import regular
 from referee.log.fork import Side, read_file
 from referee.log.merkle import leaf_hash, root
 from referee.log.note import MAX_COSIGNED_BYTES, VerifierKey
-from referee.log.public.checkpoint import LogPolicy, demand_quorum, open_log_checkpoint
-from referee.log.public.leaf import log_origin
+from referee.log.public.checkpoint import LogPolicy, demand_quorum, log_origin, open_log_checkpoint
 from referee.log.public.monitor import Limits, Look, State, StateFailed, View, look, views
 from referee.log.public.sources import CHECKPOINT, Web, open_source
 from referee.log.public.tiles import Source, check_log

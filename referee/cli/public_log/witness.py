@@ -138,7 +138,7 @@ async def _serve(witness: Witness, bound: socket, trusted: Sequence[str], *, as_
     """Serve until a signal. Raise ``CannotServe``; ``ValueError`` for a value that is no proxy."""
     import uvicorn  # noqa: PLC0415 - few commands need it
 
-    from referee.log.public.witness_app import application  # noqa: PLC0415
+    from referee.log.public.witness import application  # noqa: PLC0415
     from referee_clients.web.limits import Limits, LimitsMiddleware, Protocol  # noqa: PLC0415
     from referee_clients.web.server import Server, address_of, listen  # noqa: PLC0415
 

@@ -16,7 +16,7 @@ import typer
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import patiently
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.log.intent import GAME_ID_TEXT, parse_game_id
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub

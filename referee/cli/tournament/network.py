@@ -38,7 +38,7 @@ from referee.console import printable
 from referee.games.game import InputError
 from referee.log.entry import decode_open
 from referee.log.events import Moved
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.log.intent import GAME_ID_TEXT, parse_game_id
 from referee.log.note import VerifierKey
 from referee.log.verdict import Policy
 from referee.server.live.opening import entrant_principal

@@ -10,15 +10,7 @@ from typing import Any, Final
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import COUNT
 from referee.games.kingdomino.kingdom import HALVES, in_frame
-from referee.games.kingdomino.moves import (
-    ChooseDomino,
-    DiscardDomino,
-    FirstOrder,
-    Line,
-    Move,
-    PlaceCastle,
-    PlaceDomino,
-)
+from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrder, Line, Move, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.options import all_kings
 from referee.games.kingdomino.position import CHANCE_KINDS, Phase, Position
 

@@ -1,7 +1,10 @@
-"""Checkpoints of a log, held against a policy: which log signed, which witnesses cosigned, and when.
+"""Checkpoints of a public log, held against a policy: who signed and cosigned, and when; and the leaves below them.
 
 Policies and cosignatures are here as well (C2SP tlog-policy and tlog-cosignature). An audit, a monitor and a sequencer
 all ask this module whether a checkpoint is cosigned.
+
+A leaf is the head of a game or an event as text, decided here and nowhere else: its id, size and root, neither people
+nor moves nor times.
 """
 
 from __future__ import annotations
@@ -14,16 +17,20 @@ from typing import Final
 
 from referee.log.errors import Code, LogError
 from referee.log.keys import SIGNATURE_BYTES, PrivateKey, PublicKey
+from referee.log.merkle import check_inclusion, leaf_hash
 from referee.log.note import (
     ED25519,
     MAX_COSIGNED_BYTES,
     MAX_COSIGNERS,
+    Checkpoint,
     Note,
     NoteSignature,
+    TlogProof,
     TreeHead,
     VerifierKey,
     public_key,
 )
+from referee.log.public.tiles import TileTree
 
 COSIGNATURE: Final = 0x04
 """The type of a witness's Ed25519 key."""
@@ -369,3 +376,64 @@ def demand_quorum(witnessed: Witnessed, policy: LogPolicy) -> None:
     if not witnessed.has_quorum:
         names = ", ".join(witnessed.cosigned) or "no witness"
         raise LogError(Code.UNTRUSTED_KEY, f"cosigned by {names}", f"the quorum {policy.quorum}")
+
+
+FIRST_LINE: Final = "tile-referee/v1/head\n"
+MAX_LEAF_BYTES = 1024
+
+
+def log_origin(referee: str) -> str:
+    """Return the name of the log that has the heads of the referee of this name."""
+    return f"{referee}/log"
+
+
+def leaf_of(head: Checkpoint) -> bytes:
+    """Return the leaf of this head: a line of its own, then the text that the game's checkpoint has."""
+    return (FIRST_LINE + head.text()).encode()
+
+
+def read_leaf(data: bytes) -> Checkpoint:
+    """Return the head that a leaf is of. Raise ``LogError``: ``UNSUPPORTED`` for another kind, else ``NOTE``."""
+    if len(data) > MAX_LEAF_BYTES:
+        raise LogError(Code.NOTE, f"leaf of {len(data)} bytes", f"at most {MAX_LEAF_BYTES}")
+    try:
+        text = data.decode("ascii")
+    except UnicodeDecodeError:
+        raise LogError(Code.NOTE, "the leaf is not ASCII") from None
+    if not text.startswith(FIRST_LINE):
+        raise LogError(Code.UNSUPPORTED, f"leaf of the kind {text.partition(chr(10))[0][:60]!r}", FIRST_LINE.strip())
+    return Checkpoint.parse(text.removeprefix(FIRST_LINE))
+
+
+SUFFIX = ".tlog-proof"
+"""Ends the name of the proof beside a game's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """The place of a head in the log."""
+
+    index: int
+    witnessed: Witnessed
+
+
+def prove_head(tree: TileTree, index: int, note: bytes) -> TlogProof:
+    """Return the proof of the leaf there, without the leaf. ``note``: the checkpoint of this tree.
+
+    Raise as ``TileTree`` does, and ``IndexError``.
+    """
+    return TlogProof(None, index, tree.inclusion(index), note)
+
+
+def check_head_logged(proof: TlogProof, head: Checkpoint, policy: LogPolicy) -> Logged:
+    """Return the place of this head in the log. It says whether a quorum has signed; none is demanded.
+
+    Raise ``LogError`` as ``open_log_checkpoint``; ``UNTRUSTED_KEY`` if the proof is from the log of another referee;
+    ``CHECKPOINT`` if it is not of this head.
+    """
+    witnessed = open_log_checkpoint(proof.checkpoint, policy)
+    # A policy may trust several logs; each says something of its own referee's games alone.
+    if witnessed.head.origin != (own := log_origin(head.origin)):
+        raise LogError(Code.UNTRUSTED_KEY, f"a proof from {witnessed.head.origin}", own)
+    check_inclusion(leaf_hash(leaf_of(head)), proof.index, witnessed.head.size, proof.path, witnessed.head.root)
+    return Logged(proof.index, witnessed)

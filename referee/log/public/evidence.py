@@ -15,8 +15,7 @@ from referee.log.audit import audit
 from referee.log.errors import Code, LogError
 from referee.log.file import regular
 from referee.log.note import MAX_PROOF_BYTES, Checkpoint, TlogProof
-from referee.log.public.checkpoint import LogPolicy, demand_quorum
-from referee.log.public.leaf import SUFFIX, check_head_logged, read_leaf
+from referee.log.public.checkpoint import SUFFIX, LogPolicy, check_head_logged, demand_quorum, read_leaf
 from referee.log.verdict import Finding, Layer, LoggedHead, Policy, Report
 from referee.text.words.catalogue import phrase
 

@@ -17,8 +17,14 @@ from typing import Final, NamedTuple
 from referee.log.errors import Code, LogError
 from referee.log.merkle import HASH_BYTES, Tree, check_consistency, leaf_hash
 from referee.log.note import MAX_COSIGNED_BYTES, Checkpoint, TreeHead
-from referee.log.public.checkpoint import LogPolicy, Witnessed, demand_quorum, open_log_checkpoint, origin_hash
-from referee.log.public.leaf import read_leaf
+from referee.log.public.checkpoint import (
+    LogPolicy,
+    Witnessed,
+    demand_quorum,
+    open_log_checkpoint,
+    origin_hash,
+    read_leaf,
+)
 from referee.log.public.sources import CHECKPOINT
 from referee.log.public.tiles import Source, TileTree, read_leaves, read_tile, tile_path
 from referee.text.notation.outcomes import counted

@@ -1,22 +1,28 @@
 """A witness signs a log's checkpoint if it grew out of the one before: never two that contradict (C2SP tlog-witness).
 
-Knows bytes and a file, not HTTP: ``Witness.add`` answers a request, and its answer is durable.
+``Witness.add`` answers a request, and its answer is durable. ``application`` has the pages that a log asks.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import sqlite3
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from time import time
 from typing import Final
 
 import structlog
+from starlette import requests
+from starlette.applications import Starlette
+from starlette.responses import Response
+from starlette.routing import Route
 
 from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
@@ -280,3 +286,59 @@ def _verifier(connection: sqlite3.Connection, key: PrivateKey) -> VerifierKey:
 
 def _reason(error: OSError | sqlite3.Error) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+BODY_S = 10.0
+"""The most seconds for the body of a request."""
+
+
+def application(witness: Witness, now: Callable[[], float] = time) -> Starlette:
+    """Return the pages: add-checkpoint, and the newest checkpoint of each log. ``now``: seconds since the Epoch."""
+
+    async def add_checkpoint(request: requests.Request) -> Response:
+        body = await _body(request)
+        if body is None:
+            return _response(Reply.refusal(413, f"more than {MAX_BODY_BYTES} bytes, or not sent within {BODY_S:g} s"))
+        try:
+            # In a thread, as it ends on the disk.
+            reply = await asyncio.to_thread(witness.add, body, int(now()))
+        except WitnessFailed as error:
+            _log.error("nothing was signed", error=str(error))
+            return _response(Reply.refusal(503, "nothing was signed: the witness cannot write its file"))
+        if reply.status not in (200, 409):
+            _log.warning("checkpoint refused", status=reply.status, why=reply.body.decode().strip())
+        return _response(reply)
+
+    def checkpoint(request: requests.Request) -> Response:
+        note = witness.latest(request.path_params["origin_hash"])
+        if note is None:
+            return _response(Reply.refusal(404, "nothing was cosigned for this origin"))
+        return _response(Reply(200, note))
+
+    return Starlette(
+        routes=[
+            Route("/add-checkpoint", add_checkpoint, methods=["POST"]),
+            Route("/{origin_hash}/checkpoint", checkpoint, methods=["GET"]),
+        ]
+    )
+
+
+async def _body(request: requests.Request) -> bytes | None:
+    """Return the body, None if it is too long or takes too long."""
+    found = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for part in request.stream():
+                found += part
+                if len(found) > MAX_BODY_BYTES:
+                    return None
+    except (TimeoutError, requests.ClientDisconnect):
+        return None
+    return bytes(found)
+
+
+def _response(reply: Reply) -> Response:
+    response = Response(reply.body, reply.status, media_type=None)
+    response.headers["content-type"] = reply.media_type
+    response.headers["cache-control"] = "no-store"
+    return response

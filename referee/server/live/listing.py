@@ -10,7 +10,7 @@ from typing import Protocol
 import structlog
 from google.protobuf.message import DecodeError
 
-from referee.log.identity import GAME_ID_BYTES
+from referee.log.intent import GAME_ID_BYTES
 from referee.log.v1 import log_pb2
 from referee.server.live.context import Context
 from referee.server.live.game import LiveGame

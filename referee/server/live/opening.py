@@ -16,7 +16,7 @@ from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, check_open
 from referee.log.errors import Code, LogError
 from referee.log.header import build_header, header_hash
-from referee.log.identity import game_id
+from referee.log.intent import game_id
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.server.live.refusals import BadField

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from referee.log.arbitration import Suspension
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.events import Author, Role
 from referee.log.game import Phase
 from referee.log.replay import Record

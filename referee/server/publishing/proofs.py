@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from referee.log.errors import LogError
 from referee.log.note import VerifierKey
-from referee.log.public.leaf import prove_head
+from referee.log.public.checkpoint import prove_head
 from referee.log.public.sources import Folder
 from referee.log.public.tiles import TileTree
 from referee.server.publishing.sequencer import WentBack, published_in

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from referee.log.errors import LogError
 from referee.log.note import TreeHead, VerifierKey
-from referee.log.public.checkpoint import LogPolicy, demand_quorum, open_log_checkpoint
-from referee.log.public.leaf import read_leaf
+from referee.log.public.checkpoint import LogPolicy, demand_quorum, open_log_checkpoint, read_leaf
 from referee.log.public.sources import Folder
 from referee.log.public.tiles import HEIGHT, WIDTH, Edge, Source, is_path, read_leaves
 from referee.server.publishing.sequencer import WentBack, published_in

@@ -31,10 +31,10 @@ from referee.log.public.checkpoint import (
     Peer,
     check_log_signature,
     demand_quorum,
+    leaf_of,
     open_log_checkpoint,
     parse_log_note,
 )
-from referee.log.public.leaf import leaf_of
 from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import PARTIAL, WIDTH, Edge, Source, TileTree
 from referee.server.publishing import witnesses

@@ -16,8 +16,7 @@ import structlog
 from referee.log import file
 from referee.log.errors import Code, LogError
 from referee.log.events import Author, Role
-from referee.log.identity import parse_game_id
-from referee.log.intent import act_name, author_of, decode_intent
+from referee.log.intent import act_name, author_of, decode_intent, parse_game_id
 from referee.log.keys import SIGNATURE_BYTES
 from referee.server.live.acts import Accepted, Act, Answer, Refused, Reply
 from referee.server.live.archive import HASHED_AT_ONCE, Archive

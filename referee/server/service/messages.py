@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from referee.games.game import Rule, Violation
 from referee.log.engines import installed
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
+from referee.log.intent import GAME_ID_TEXT, parse_game_id
 from referee.server.live.refusals import BadField
 from referee.text.notation.violations import sentence
 from referee.v1 import game_pb2 as pb

@@ -15,7 +15,7 @@ import structlog
 
 from referee.event.v1 import event_pb2 as signed_pb2
 from referee.log.entry import decode_entry, decode_open
-from referee.log.identity import GAME_ID_BYTES, GAME_ID_TEXT, parse_game_id
+from referee.log.intent import GAME_ID_BYTES, GAME_ID_TEXT, parse_game_id
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
 from referee.server.live.listing import Wanted

@@ -7,8 +7,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from referee.log.note import Checkpoint, TlogProof
-from referee.log.public.checkpoint import LogPolicy
-from referee.log.public.leaf import check_head_logged
+from referee.log.public.checkpoint import LogPolicy, check_head_logged
 from referee.server.service.files import LOG_VERIFIER_FILE
 from tests.cli.inside import referee
 from tests.server.service.conftest import running

@@ -15,7 +15,7 @@ from referee.games.alhambra import Options
 from referee.log import merkle
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, CheckpointSigner
-from referee.log.public.leaf import leaf_of
+from referee.log.public.checkpoint import leaf_of
 from referee.text.notation.times import moment_utc
 from tests.cli.inside import referee
 from tests.cli.log import served

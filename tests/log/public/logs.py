@@ -7,8 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from referee.log.note import Checkpoint, CheckpointSigner, Note, TreeHead
-from referee.log.public.checkpoint import LogPolicy, cosign, parse_log_note, witness_key
-from referee.log.public.leaf import leaf_of
+from referee.log.public.checkpoint import LogPolicy, cosign, leaf_of, parse_log_note, witness_key
 from referee.log.public.sources import CHECKPOINT, Folder
 from referee.log.public.tiles import Edge
 from tests.log.games import ORIGIN, key

@@ -14,12 +14,15 @@ from referee.log.note import Checkpoint, CheckpointSigner, Note, NoteSignature, 
 from referee.log.public.checkpoint import (
     MAX_DEFINED,
     LogPolicy,
+    check_head_logged,
     demand_quorum,
+    leaf_of,
     ml_dsa_message,
     open_log_checkpoint,
     parse_log_note,
+    prove_head,
+    read_leaf,
 )
-from referee.log.public.leaf import check_head_logged, leaf_of, prove_head, read_leaf
 from referee.log.public.tiles import Edge, TileTree
 from tests.log.games import ORIGIN, key
 from tests.log.public.checkpoint import MlDsaWitness

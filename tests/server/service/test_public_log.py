@@ -13,8 +13,7 @@ from rich.console import Console
 
 from referee.cli.operators.status import picture
 from referee.log.note import Checkpoint, Note, TlogProof, TreeHead, VerifierKey
-from referee.log.public.checkpoint import LogPolicy
-from referee.log.public.leaf import check_head_logged
+from referee.log.public.checkpoint import LogPolicy, check_head_logged
 from referee.log.public.sources import CHECKPOINT
 from referee.server.publishing import sequencer
 from referee.server.service.data import DataError
@@ -211,7 +210,7 @@ async def test_policies_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_the_head_in_a_note_is_the_head_that_is_logged() -> None:
     """The leaf is the text of the game's checkpoint, behind a line of its own."""
-    from referee.log.public.leaf import FIRST_LINE, leaf_of
+    from referee.log.public.checkpoint import FIRST_LINE, leaf_of
 
     head = Checkpoint("club.example", bytes(16), 7, bytes(32))
     assert leaf_of(head).decode() == FIRST_LINE + Note(head.text(), ()).text

@@ -12,7 +12,7 @@ from referee.games import kingdomino, registry, rollwrite
 from referee.games.kingdomino.options import Frame
 from referee.games.rollwrite.options import Solo
 from referee.log.audit import audit
-from referee.log.endings import end_message
+from referee.log.codec import end_message
 from referee.log.entry import decode_entry
 from referee.log.file import entries
 from referee.log.note import VerifierKey

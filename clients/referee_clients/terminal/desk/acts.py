@@ -13,10 +13,10 @@ from typing import Any, Final
 from referee.games.game import Decision, Ending
 from referee.games.results import Contest
 from referee.log import events
+from referee.log.codec import read_rule
 from referee.log.errors import Code, LogError
 from referee.log.events import Author, Role
 from referee.log.judge import judge_act
-from referee.log.reading import read_rule
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling import table_text

@@ -12,16 +12,7 @@ from referee.games.rollwrite.moves import Build, ChangeDice, GetCoins, Move
 from referee.games.rollwrite.options import MAX_SEATS, Solo
 from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.scoring import BONUS, place_of, place_points, score_sheet, share
-from referee.games.rollwrite.sheet import (
-    CELLS,
-    DEFAULT,
-    DICE,
-    FACES,
-    START_COINS,
-    dice_of,
-    index_of,
-    sheet,
-)
+from referee.games.rollwrite.sheet import CELLS, DEFAULT, DICE, FACES, START_COINS, dice_of, index_of, sheet
 from referee.text.notation import options
 from referee.text.notation.options import options_of_question
 from referee.text.notation.questions import QueryError, an_array, an_integer, an_object, only, required, shown

@@ -1,4 +1,4 @@
-"""Entries as values: the only code that asks a message of the log which of its fields is set.
+"""Messages of the log as typed events: the only code that asks a message which of its fields is set.
 
 ``referee.log.judge`` decides whether an event may stand; ``LoggedGame`` has its effects.
 """
@@ -185,3 +185,13 @@ _RULINGS: Final[Mapping[str, Callable[[log_pb2.Rule], Ruling]]] = {
     "skip": lambda rule: Skip(_seat(rule.skip)),
     "dismiss": lambda _: Dismiss(),
 }
+
+
+AT_ANY_TIME: Final = (Ending.ABORTED, Ending.REFEREE_FAULT)
+"""The endings that are possible at any time in a game without an end, whatever is awaited."""
+
+
+def end_message(result: Result) -> log_pb2.GameEnd:
+    """Return the result as an entry has it."""
+    ending = log_pb2.Ending.ValueType(result.ending.value)
+    return log_pb2.GameEnd(ending=ending, scores=result.scores, places=result.places)

@@ -1,8 +1,4 @@
-"""How games end: one row for each ending, with its cause and its worth. Versioned with the rules of the table.
-
-A seat that forfeits is behind every seat that does not; those that stayed longer are before those that left earlier.
-Its tiles stay where they are and count against the others as they did.
-"""
+"""The table of endings: a row for each, with its cause and its worth. TBL-37 refers to it; the rules page prints it."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from enum import Enum
 from typing import Final
 
 from referee.games.game import Ending
-from referee.games.results import Result
-from referee.log.v1 import log_pb2
 
 
 class Worth(Enum):
@@ -56,12 +50,3 @@ CONSEQUENCES: Final[Mapping[Ending, Consequence]] = {
     Ending.REFEREE_FAULT: Consequence("the referee: it cannot continue the game", Worth.NOTHING),
 }
 """Closed."""
-
-AT_ANY_TIME: Final = (Ending.ABORTED, Ending.REFEREE_FAULT)
-"""The endings that are possible at any time in a game without an end, whatever is awaited."""
-
-
-def end_message(result: Result) -> log_pb2.GameEnd:
-    """Return the result as an entry has it."""
-    ending = log_pb2.Ending.ValueType(result.ending.value)
-    return log_pb2.GameEnd(ending=ending, scores=result.scores, places=result.places)
