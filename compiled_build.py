@@ -33,10 +33,8 @@ COMPILED: dict[str, str] = {
         audit certificates clocks codec deck entry errors file findings game header heads intent judge keys merkle
         position remarks replay""",
     "referee/tournament": "wire",
-    "referee/tournament/rules": """
-        bencode catalogue check position situation state""",
-    "referee/wire": """
-        alhambra checks components enums kingdomino rollwrite strict""",
+    "referee/tournament/rules": "bencode catalogue check position situation state",
+    "referee/wire": "alhambra checks enums kingdomino rollwrite strict",
 }
 """What is compiled, by package.
 

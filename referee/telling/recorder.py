@@ -41,8 +41,17 @@ from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.table import RULINGS, ActKind, TableAct
 from referee.text.notation.violations import NotationError
 from referee.text.report.adjudication import adjudicate, list_illegal
-from referee.text.report.record import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
-from referee.text.report.rulings import MOST_POINTS, LineRuling, Policy
+from referee.text.report.rulings import (
+    MOST_POINTS,
+    PASSED_OVER,
+    REINSTATED,
+    STANDS,
+    Adjudication,
+    Entered,
+    LineRuling,
+    Policy,
+    Step,
+)
 from referee.text.words.catalogue import Phrase, Said, Words, phrase
 from referee.wire import strict
 

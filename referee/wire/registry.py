@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from google.protobuf import json_format
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 
 from referee.games import registry
 from referee.games.game import UnknownRules
@@ -37,3 +39,15 @@ def codec(rules_id: str, version: int) -> Codec:
         return codecs[version]
     except KeyError:
         raise UnknownRules(f"no codec for {rules_id!r} version {version}") from None
+
+
+def message_of_components(codec: Codec) -> Message:
+    """Return an empty message of the game's components, which the log calls ``Tables``."""
+    return GetMessageClass(codec.signed_file().message_types_by_name["Tables"])()
+
+
+def components_json(codec: Codec) -> str:
+    """Return the version's own components, with the names that the message has for its fields."""
+    message = message_of_components(codec)
+    message.ParseFromString(codec.encode_components(None))
+    return json_format.MessageToJson(message, preserving_proto_field_name=True)

@@ -268,7 +268,7 @@ REFEREE: Final = (
     ),
     Fault(
         "a-mark-outside-is-cut-off",
-        "referee/text/render/marks.py",
+        "referee/text/render/drawing.py",
         "*(at + 1 for at in marked)",
         "*marked",
         ("tests/text/render/test_marks.py",),

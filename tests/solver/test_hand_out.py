@@ -17,8 +17,7 @@ from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
 from referee.wire.certificates.alhambra.certificate import check
-from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot
-from referee.wire.certificates.alhambra.wire import message_of
+from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot, message_of
 from referee.wire.certificates.registry import BadCertificate
 from referee_solver.alhambra.proving import prove as prove_any
 from referee_solver.alhambra.proving import prove_hand_out

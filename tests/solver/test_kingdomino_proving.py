@@ -17,8 +17,16 @@ from referee.games.game import Violation
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.kingdomino.v1 import proof_pb2 as pb
 from referee.wire.certificates.kingdomino.certificate import check, check_legal
-from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from referee.wire.certificates.kingdomino.wire import claim_of, message_of
+from referee.wire.certificates.kingdomino.claims import (
+    Claim,
+    DiscardClaim,
+    Frame,
+    Kingdom,
+    Placed,
+    PlacementClaim,
+    claim_of,
+    message_of,
+)
 from referee.wire.certificates.registry import MAX_BYTES, BadCertificate
 from referee_solver.kingdomino.proving import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget

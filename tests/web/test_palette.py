@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 from referee.text.render.alhambra import COST_PAPER, GOLD, STONE
+from referee.text.render.drawing import COLOURS
 from referee.text.render.kingdomino import GROUNDS
-from referee.text.render.svg import COLOURS
 from referee_clients.web.pages import static_files
 from tests.web.every_page import THEMES
 

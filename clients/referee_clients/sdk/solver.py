@@ -14,10 +14,8 @@ from referee.games.game import UnknownRules
 from referee.games.kingdomino.dominoes import Domino
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from referee.wire.certificates.alhambra.claims import Layout
-from referee.wire.certificates.alhambra.wire import placed_tiles
-from referee.wire.certificates.kingdomino.claims import Frame
-from referee.wire.certificates.kingdomino.wire import domino_message, frame_message
+from referee.wire.certificates.alhambra.claims import Layout, placed_tiles
+from referee.wire.certificates.kingdomino.claims import Frame, domino_message, frame_message
 from referee.wire.certificates.registry import BadCertificate, Provable, provable
 from referee_clients.sdk.channel import Security, bearer, open_channel
 from referee_clients.sdk.errors import Distrust, answer_of, denied

@@ -28,8 +28,17 @@ from referee.text.words.catalogue import ENGLISH, load
 from referee.text.words.catalogue import languages as spoken_in
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from referee.wire.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnMove
-from referee.wire.certificates.alhambra.wire import move_of, placed_tiles
+from referee.wire.certificates.alhambra.claims import (
+    Add,
+    Give,
+    Place,
+    Remove,
+    Reserve,
+    Swap,
+    TurnMove,
+    move_of,
+    placed_tiles,
+)
 from referee.wire.certificates.registry import provable
 from referee_clients.web.judge import of_referee
 from referee_clients.web.languages import spoken_to

@@ -26,8 +26,7 @@ from referee.text.notation.table import ActKind
 from referee.text.notation.violations import NotationError
 from referee.text.report import rulings as line_rulings
 from referee.text.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
-from referee.text.report.record import Adjudication
-from referee.text.report.rulings import Policy, RulingError
+from referee.text.report.rulings import Adjudication, Policy, RulingError
 from referee.text.report.text import html, listing, summary, text
 from referee.text.words.catalogue import ENGLISH, Words
 

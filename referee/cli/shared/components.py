@@ -10,8 +10,7 @@ from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.games import registry
 from referee.text.notation.violations import cut
 from referee.wire import strict
-from referee.wire.components import default_json, message_of
-from referee.wire.registry import Codec, codec
+from referee.wire.registry import Codec, codec, components_json, message_of_components
 
 
 def components(rules_id: str, file: Path, word: str = "") -> bytes:
@@ -23,7 +22,7 @@ def components(rules_id: str, file: Path, word: str = "") -> bytes:
     if not registry.get(rules_id).declares_components:
         raise Failure(f"{word}: {rules_id} is always played with its own", EXIT_USAGE)
     wire = _codec(rules_id)
-    message = message_of(wire)
+    message = message_of_components(wire)
     try:
         json_format.Parse(file.read_text(encoding="utf-8"), message)
         wire.decode_components(data := strict.encode(message))
@@ -49,7 +48,7 @@ def _cause(error: json_format.ParseError) -> str:
 
 def default_components(rules_id: str) -> str:
     """Return the game's default components as JSON, in the form that ``components`` reads."""
-    return default_json(_codec(rules_id))
+    return components_json(_codec(rules_id))
 
 
 def _codec(rules_id: str) -> Codec:

@@ -23,8 +23,7 @@ from referee.text.notation.kingdomino.claims import written_placed
 from referee.text.render.kingdomino import claim_picture, claimed
 from referee.text.render.kingdomino import svg as drawn
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.kingdomino.claims import Frame
-from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, placed_of
+from referee.wire.certificates.kingdomino.claims import Frame, domino_message, frame_message, placed_of
 from referee.wire.registry import codec
 
 _GAME: Final = "kingdomino"

@@ -27,7 +27,7 @@ from referee.process.bulk.run import Done, run
 from referee.text.notation.alhambra.inspect import TILE_SET, tile_names, written_layout
 from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.alhambra.wire import layout_of
+from referee.wire.certificates.alhambra.claims import layout_of
 
 _SOLVER: Final = "referee.server.service.solver_worker"
 _SET: Final = "set"

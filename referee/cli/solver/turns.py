@@ -17,8 +17,16 @@ from referee.text.notation.alhambra.inspect import layout_names, tile_names, wri
 from referee.text.notation.outcomes import counted
 from referee.text.notation.questions import only, required
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.alhambra.claims import MOST_TURNS, Add, Place, Remove, Swap, TurnMove
-from referee.wire.certificates.alhambra.wire import move_of, placed_tiles
+from referee.wire.certificates.alhambra.claims import (
+    MOST_TURNS,
+    Add,
+    Place,
+    Remove,
+    Swap,
+    TurnMove,
+    move_of,
+    placed_tiles,
+)
 
 _TURN_FIELDS = frozenset(("layout", "reserve", "bought"))
 

@@ -21,8 +21,16 @@ from referee.text.notation.violations import NotationError
 from referee.text.report import sheet as sheets
 from referee.text.report.adjudication import TooManyIllegal
 from referee.text.report.model import Seat, of_adjudication, rules_named
-from referee.text.report.record import Adjudication, Step
-from referee.text.report.rulings import LineRuling, PointsOff, Policy, RulingError, check_points, given
+from referee.text.report.rulings import (
+    Adjudication,
+    LineRuling,
+    PointsOff,
+    Policy,
+    RulingError,
+    Step,
+    check_points,
+    given,
+)
 from referee.text.report.sheet import Sheet, SheetError
 from referee.text.report.text import html, text
 from referee.v1 import adjudication_service_pb2 as pb

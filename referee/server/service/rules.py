@@ -11,7 +11,7 @@ from referee.log.header import rules_hash
 from referee.server.service.auth import Caller
 from referee.server.service.messages import rule_message
 from referee.v1 import rules_service_pb2 as pb
-from referee.wire.components import default_json
+from referee.wire.registry import components_json
 
 
 class RulesService:
@@ -38,7 +38,7 @@ class RulesService:
     async def GetComponents(self, request: pb.GetComponentsRequest, caller: Caller) -> pb.GetComponentsResponse:
         game = _game(request)
         wire = installed().codec(game.rules_id, game.version)
-        return pb.GetComponentsResponse(components=wire.encode_components(None), json=default_json(wire))
+        return pb.GetComponentsResponse(components=wire.encode_components(None), json=components_json(wire))
 
 
 def _game(request: Any) -> Game:

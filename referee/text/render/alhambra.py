@@ -12,21 +12,26 @@ from referee.games.alhambra.outline import Side, longest_wall
 from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.tiles import TYPES, E, N, S, TileSet, W, tile_set, tiles_of
 from referee.games.game import Cell
-from referee.text.render.marks import awaited, listed, seat_words, widened, with_mark, wrapped
-from referee.text.render.svg import (
+from referee.text.render.drawing import (
     CELL,
     COLOURS,
     HEAD,
     INK,
     MARGIN,
     PALE,
+    awaited,
     cells_drawn,
     definitions,
+    listed,
     numbers,
     picture,
+    seat_words,
     shadow,
     symbol,
+    widened,
+    with_mark,
     words,
+    wrapped,
 )
 from referee.wire.certificates.alhambra.claims import (
     Claim,

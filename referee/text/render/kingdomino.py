@@ -19,8 +19,25 @@ from referee.games.kingdomino.dominoes import (
     domino_set,
 )
 from referee.games.kingdomino.kingdom import CASTLE, Kingdom
-from referee.text.render.marks import awaited, listed, seat_words, widened, with_mark, wrapped
-from referee.text.render.svg import CELL, HEAD, INK, MARGIN, PALE, PAPER, cells_drawn, numbers, picture, shadow, words
+from referee.text.render.drawing import (
+    CELL,
+    HEAD,
+    INK,
+    MARGIN,
+    PALE,
+    PAPER,
+    awaited,
+    cells_drawn,
+    listed,
+    numbers,
+    picture,
+    seat_words,
+    shadow,
+    widened,
+    with_mark,
+    words,
+    wrapped,
+)
 from referee.wire.certificates.kingdomino.claims import Claim, Frame, Placed, PlacementClaim
 
 

@@ -9,8 +9,20 @@ from referee.games.game import Cell
 from referee.games.rollwrite import TYPES, Sheet, State
 from referee.games.rollwrite.position import Award, Phase
 from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of, sheet
-from referee.text.render.marks import awaited, listed, seat_words, wrapped
-from referee.text.render.svg import COLOURS, HEAD, INK, PALE, cells_drawn, definitions, picture, words
+from referee.text.render.drawing import (
+    COLOURS,
+    HEAD,
+    INK,
+    PALE,
+    awaited,
+    cells_drawn,
+    definitions,
+    listed,
+    picture,
+    seat_words,
+    words,
+    wrapped,
+)
 
 ABBREVIATIONS: Final = tuple(type_[:3] for type_ in TYPES)
 

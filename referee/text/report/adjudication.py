@@ -18,9 +18,23 @@ from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.table import Due
 from referee.text.notation.violations import Kind, NotationError, cut
 from referee.text.report import repair
-from referee.text.report.advice import Advice, Fallen
-from referee.text.report.record import PASSED_OVER, STANDS, Adjudication, Entered, Illegal, Log, LogOf, Step
-from referee.text.report.rulings import LineRuling, Policy, RulingError, by_line, can_be_ruled, in_the_log
+from referee.text.report.repair import Advice, Fallen
+from referee.text.report.rulings import (
+    PASSED_OVER,
+    STANDS,
+    Adjudication,
+    Entered,
+    Illegal,
+    LineRuling,
+    Log,
+    LogOf,
+    Policy,
+    RulingError,
+    Step,
+    by_line,
+    can_be_ruled,
+    in_the_log,
+)
 from referee.text.report.scorebook import Scorebook, SkippedSeat, Transcript, is_out_of_place, seat_on_turn
 from referee.text.report.sheet import is_over
 from referee.text.words.catalogue import Words

@@ -13,8 +13,17 @@ from referee.text.notation.headers import Contradiction, Headers, Setup
 from referee.text.notation.registry import Scorings
 from referee.text.notation.table import Table, TableAct
 from referee.text.notation.violations import Kind, NotationError, cut
-from referee.text.report.record import PASSED_OVER, Adjudication, Entered, Illegal, Log, Step
-from referee.text.report.rulings import LineRuling, Policy, in_the_log
+from referee.text.report.rulings import (
+    PASSED_OVER,
+    Adjudication,
+    Entered,
+    Illegal,
+    LineRuling,
+    Log,
+    Policy,
+    Step,
+    in_the_log,
+)
 from referee.text.words.catalogue import Words
 
 _MOST_TOLD: Final = 200

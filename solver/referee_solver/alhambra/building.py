@@ -25,8 +25,18 @@ from functools import lru_cache
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.tiles import COUNT
 from referee.games.game import Cell, InputError, Violation
-from referee.wire.certificates.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Step, Swap, walls
-from referee.wire.certificates.alhambra.wire import message_of, move_message
+from referee.wire.certificates.alhambra.claims import (
+    Add,
+    DistanceClaim,
+    Layout,
+    Place,
+    Remove,
+    Step,
+    Swap,
+    message_of,
+    move_message,
+    walls,
+)
 
 FOUNTAIN: Cell = (0, 0)
 _SIDES = "NESW"

@@ -30,8 +30,8 @@ from referee.wire.certificates.alhambra.claims import (
     Swap,
     TurnClaim,
     check_claim,
+    message_of,
 )
-from referee.wire.certificates.alhambra.wire import message_of
 from referee_solver.alhambra import building, distance
 from referee_solver.alhambra.building import Steps, broken, check_legal, message_of_steps, serialized, steps_of
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, Proof, SmtFile, SolverFailed

@@ -11,7 +11,7 @@ from typing import Final
 from google.protobuf.message import Message
 
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.alhambra.wire import layout_of, move_message, placed_tiles
+from referee.wire.certificates.alhambra.claims import layout_of, move_message, placed_tiles
 from referee_solver.alhambra.best_turn import best_turn
 from referee_solver.alhambra.distance import distance
 from referee_solver.alhambra.walls import longest_wall

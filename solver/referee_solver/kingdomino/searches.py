@@ -11,7 +11,7 @@ from typing import Final
 from google.protobuf.message import Message
 
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.kingdomino.wire import domino_of, frame_of, placed_dominoes
+from referee.wire.certificates.kingdomino.claims import domino_of, frame_of, placed_dominoes
 from referee_solver.kingdomino.best_kingdom import best_kingdom
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.alhambra.claims import Place, StepClaim
-from referee.wire.certificates.alhambra.wire import message_of
+from referee.wire.certificates.alhambra.claims import Place, StepClaim, message_of
 from referee_solver import requests
 
 ANOTHER = StepClaim({}, Place("garden-10-N", (0, 1)))

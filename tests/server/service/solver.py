@@ -16,8 +16,7 @@ from referee.server.service.server import Server
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from referee.wire.certificates.alhambra.claims import Place, StepClaim
-from referee.wire.certificates.alhambra.wire import message_of
+from referee.wire.certificates.alhambra.claims import Place, StepClaim, message_of
 from tests.server.service.conftest import running
 from tests.server.service.player import Client, Play, bearer
 from tests.waiting import is_there

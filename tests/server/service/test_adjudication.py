@@ -25,8 +25,7 @@ from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import Setup
 from referee.text.notation.violations import Kind, NotationError
 from referee.text.report.adjudication import adjudicate
-from referee.text.report.record import Adjudication, Step
-from referee.text.report.rulings import Policy
+from referee.text.report.rulings import Adjudication, Policy, Step
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import HTML, SKIP, STOP, TEXT

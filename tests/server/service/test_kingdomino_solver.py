@@ -15,8 +15,17 @@ from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Policy, Report, Verdict
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from referee.wire.certificates.kingdomino.wire import domino_message, frame_message, message_of, placed_of
+from referee.wire.certificates.kingdomino.claims import (
+    DiscardClaim,
+    Frame,
+    Kingdom,
+    Placed,
+    PlacementClaim,
+    domino_message,
+    frame_message,
+    message_of,
+    placed_of,
+)
 from referee_clients.sdk.solver import Solver
 from referee_solver.kingdomino.best_kingdom import points
 from tests.server.service.conftest import running

@@ -15,8 +15,15 @@ from referee.games.game import Cell
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from referee.wire.certificates.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
-from referee.wire.certificates.alhambra.wire import placed_tiles
+from referee.wire.certificates.alhambra.claims import (
+    DistanceClaim,
+    NoPlacementClaim,
+    Place,
+    Remove,
+    StepClaim,
+    Swap,
+    placed_tiles,
+)
 from referee_clients.sdk.errors import Denied, Distrust
 from referee_clients.sdk.solver import Solver
 from referee_solver import requests

@@ -26,8 +26,7 @@ from referee.text.notation.headers import Setup
 from referee.text.notation.table import ActKind, Table, TableAct, TableError
 from referee.text.notation.violations import NotationError
 from referee.text.report.model import Seat, of_adjudication
-from referee.text.report.record import Step
-from referee.text.report.rulings import Policy, RulingError, read
+from referee.text.report.rulings import Policy, RulingError, Step, read
 from referee.text.report.text import text as report_text
 from tests.sizes import Part, in_parts
 from tests.text.notation.setups import name_of

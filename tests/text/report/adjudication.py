@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from referee.text.report.adjudication import adjudicate
-from referee.text.report.record import Adjudication
-from referee.text.report.rulings import Policy
+from referee.text.report.rulings import Adjudication, Policy
 
 START = """\
 [Game "kingdomino"]

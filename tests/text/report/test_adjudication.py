@@ -13,8 +13,7 @@ from referee.text.notation.game_text import GameText, write
 from referee.text.notation.headers import RUNNING, Setup
 from referee.text.notation.violations import Kind, NotationError
 from referee.text.report.adjudication import adjudicate
-from referee.text.report.record import Adjudication, Step
-from referee.text.report.rulings import Policy
+from referee.text.report.rulings import Adjudication, Policy, Step
 from tests.text.notation.setups import PLAIN, name_of, play, text_of
 from tests.text.report.adjudication import AWAY, FINE, NEXT, OUTSIDE, START, judged
 

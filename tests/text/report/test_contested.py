@@ -21,8 +21,7 @@ from referee.text.notation.game_text import GameText
 from referee.text.notation.outcomes import outcome
 from referee.text.report.adjudication import adjudicate
 from referee.text.report.model import Seat, of_adjudication
-from referee.text.report.record import Step
-from referee.text.report.rulings import Policy
+from referee.text.report.rulings import Policy, Step
 from referee.text.report.sheet import Player, replay, sheet, upper
 from referee.text.report.text import text as report_text
 from tests.sizes import campaign, sample_of

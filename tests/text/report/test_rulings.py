@@ -24,8 +24,7 @@ from referee.text.notation.headers import Setup
 from referee.text.notation.violations import NotationError
 from referee.text.report.adjudication import adjudicate, list_illegal
 from referee.text.report.model import Seat, of_adjudication
-from referee.text.report.record import Adjudication, Step
-from referee.text.report.rulings import LineRuling, PointsOff, Policy, RulingError, read
+from referee.text.report.rulings import Adjudication, LineRuling, PointsOff, Policy, RulingError, Step, read
 from referee.text.report.text import html
 from referee.text.report.text import text as as_text
 from tests.sizes import Part, in_parts

@@ -30,8 +30,9 @@ from referee.wire.certificates.alhambra.claims import (
     Swap,
     TurnClaim,
     TurnMove,
+    claim_of,
+    message_of,
 )
-from referee.wire.certificates.alhambra.wire import claim_of, message_of
 from referee.wire.certificates.registry import MAX_BYTES, BadCertificate
 from referee_solver.alhambra import building
 from referee_solver.alhambra.building import check_legal

@@ -16,7 +16,7 @@ from referee.games.game import Cell, Chance, Decision, Forced, ForcedPass, Over
 from referee.text.notation.game_text import line, read_line
 from referee.text.notation.grammar import grammar_of
 from referee.text.notation.violations import NotationError, sentence
-from referee.text.render.marks import seat_words
+from referee.text.render.drawing import seat_words
 from referee_clients.terminal.desk.guide import guide
 
 MOST_MOVES = 5000

@@ -37,9 +37,11 @@ from referee.wire.certificates.alhambra.claims import (
     Swap,
     TurnClaim,
     TurnMove,
+    claim_of,
+    message_of,
+    move_of,
     walls,
 )
-from referee.wire.certificates.alhambra.wire import claim_of, message_of, move_of
 from referee.wire.certificates.registry import BadCertificate, Checked, canonical, read
 
 _Ways = dict[Cell, list[Cell]]

@@ -14,8 +14,17 @@ from referee.games.alhambra.violations import AsPlayed, layout_violations
 from referee.games.game import Ending
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 from referee.wire.certificates.alhambra import certificate
-from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
-from referee.wire.certificates.alhambra.wire import message_of
+from referee.wire.certificates.alhambra.claims import (
+    Claim,
+    HandOutClaim,
+    Place,
+    Remove,
+    Slot,
+    Step,
+    StepClaim,
+    Swap,
+    message_of,
+)
 
 # The claim of an event of a game of Alhambra, from the position before it.
 #

@@ -25,8 +25,12 @@ from referee.wire.certificates.kingdomino.claims import (
     Placed,
     PlacementClaim,
     beside,
+    cell_message,
+    claim_of,
+    message_of,
+    placed_message,
+    placed_of,
 )
-from referee.wire.certificates.kingdomino.wire import cell_message, claim_of, message_of, placed_message, placed_of
 from referee.wire.certificates.registry import BadCertificate, Checked, canonical, read
 
 _Squares = dict[Cell, Half]

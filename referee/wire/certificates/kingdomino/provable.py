@@ -13,8 +13,15 @@ from referee.kingdomino.v1 import proof_pb2
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 from referee.wire.certificates.kingdomino import certificate
 from referee.wire.certificates.kingdomino.certificate import check_legal
-from referee.wire.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from referee.wire.certificates.kingdomino.wire import message_of
+from referee.wire.certificates.kingdomino.claims import (
+    Claim,
+    DiscardClaim,
+    Frame,
+    Kingdom,
+    Placed,
+    PlacementClaim,
+    message_of,
+)
 
 # The claim of an event of a game of Kingdomino, from the position before it.
 #
