@@ -32,7 +32,7 @@ from referee.tournament.rules.acts import (
     Void,
     Withdraw,
 )
-from referee.tournament.rules.entrant import Entrant
+from referee.tournament.rules.round import Entrant
 from referee.tournament.words import called, describe, told_broken
 
 _FEW: Final = 5

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from referee.games.game import InputError
 from referee.log.entry import SALT_BYTES, player_hash
-from referee.tournament.rules.entrant import Entrant
+from referee.tournament.rules.round import Entrant
 
 if TYPE_CHECKING:
     from _csv import Reader

@@ -14,9 +14,8 @@ from google.protobuf.message import Message
 from referee.event.v1 import event_pb2 as pb
 from referee.games.game import SetupError
 from referee.tournament.rules import acts
-from referee.tournament.rules.entrant import Entrant
 from referee.tournament.rules.position import Phase
-from referee.tournament.rules.round import VOID, Round
+from referee.tournament.rules.round import VOID, Entrant, Round
 from referee.tournament.rules.scoring import table_points
 from referee.tournament.rules.situation import due
 from referee.tournament.rules.state import State

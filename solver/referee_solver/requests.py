@@ -40,13 +40,13 @@ def answers(method: str, data: bytes, seconds: float, more: Mapping[str, Method]
 
 
 def _prove_move(request: pb.ProveMoveRequest, _: float) -> Iterator[Message]:
-    """Prove a claim: its game has ``claim_of`` in its ``claims``, and ``prove`` in its ``proving``."""
+    """Prove a claim: its game has ``claim_of`` in its ``claims``, and ``prove`` in its ``prover``."""
     game = request.WhichOneof("claim")
     if game is None:
         raise InputError("claim", "none is set", "one of a game")
     claim = registry.part("referee.wire.certificates", game, "claims").claim_of(getattr(request, game))
     more = {"rlimit": request.budget.rlimit} if request.budget.rlimit else {}
-    found = registry.part(__package__, game, "proving").prove(claim, smt_lib=request.smt_lib, **more)
+    found = registry.part(__package__, game, "prover").prove(claim, smt_lib=request.smt_lib, **more)
     yield pb.ProveMoveResponse(proof=_proof(found))
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Final
 
-from referee.log.audited import Question, audited
+from referee.log.file_audit import Question, audited
 from referee.log.verdict import Policy
 from referee.process.bulk import places
 from referee.process.bulk.isolated import Limits

@@ -17,7 +17,7 @@ from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import tile_set
 from referee.wire.certificates.alhambra.certificate import check
 from referee.wire.certificates.alhambra.claims import Place, Remove, Step, StepClaim, Swap
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from tests.bench import solver_turns
 from tests.bench.measure import Figure
 

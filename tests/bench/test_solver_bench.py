@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.games.alhambra.tiles import parse_tile
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from referee_solver.alhambra.walls import longest_wall
 from tests.bench import certificates, solver, solver_compare
 

@@ -34,8 +34,8 @@ from referee.text.notation.headers import Setup
 from referee.text.notation.position_text import Boards, Position
 from referee.text.report.sheet import replay
 from referee.wire import strict
-from referee_solver.alhambra import proving as alhambra_proving
-from referee_solver.kingdomino import proving as kingdomino_proving
+from referee_solver.alhambra import prover as alhambra_proving
+from referee_solver.kingdomino import prover as kingdomino_proving
 from tests.log import registered
 from tests.log.games import (
     SIGNER,

@@ -19,7 +19,7 @@ from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.wire.certificates.registry import Provable, provable
-from referee_solver.kingdomino.proving import prove
+from referee_solver.kingdomino.prover import prove
 from tests.log import registered
 from tests.log.games import Played, join_and_reveal, start, step
 from tests.log.registered import at_random, attempt

@@ -20,7 +20,7 @@ from referee.log.events import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
 from referee.wire.certificates.registry import Provable, provable
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from tests.log.alhambra import CODEC, COMPONENTS, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step
 

@@ -8,7 +8,7 @@ from referee.log.entry import decode_entry
 from referee.log.errors import Code
 from referee.log.verdict import Layer, Verdict
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, PlacementClaim
-from referee_solver.kingdomino.proving import prove
+from referee_solver.kingdomino.prover import prove
 from tests.core import needs_source
 from tests.log.kingdomino_certificates import a_game, claims, frames, known, misjudged
 from tests.log.proved import with_frames

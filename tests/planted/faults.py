@@ -40,7 +40,7 @@ REFEREE: Final = (
         "referee/wire/certificates/kingdomino/certificate.py",
         "if _span((CASTLE, *squares, cell)) >= frame.size)",
         "if _span((CASTLE, *squares, cell)) > frame.size)",
-        ("tests/solver/test_kingdomino_proving.py::test_what_certificates_say",),
+        ("tests/solver/test_kingdomino_prover.py::test_what_certificates_say",),
     ),
     Fault(
         "two-names-of-a-seat-are-no-contradiction",
@@ -383,7 +383,7 @@ SOLVER: Final = (
     ),
     Fault(
         "a-tie-gives-the-tile-to-all",
-        "solver/referee_solver/alhambra/proving.py",
+        "solver/referee_solver/alhambra/prover.py",
         'f"(> {_money(slot, seat)} {_money(slot, other)})"',
         'f"(>= {_money(slot, seat)} {_money(slot, other)})"',
         ("tests/solver/test_hand_out.py::test_an_allocation",),

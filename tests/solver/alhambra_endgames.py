@@ -29,9 +29,9 @@ from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_set
 from referee.games.alhambra.violations import AsPlayed, flood
 from referee.games.game import Decision, Ending, Forced, ForcedPass, Over
 from referee.games.results import Contest
-from referee_solver.alhambra import deciding
+from referee_solver.alhambra import leads
 from referee_solver.alhambra.endings import ends
-from referee_solver.deciding import Decided, decide
+from referee_solver.leads import Decided, decide
 from tests.solver.endings import PLAIN
 
 Scores = tuple[int, ...]
@@ -295,12 +295,12 @@ def compare_one(state: State, ends_of: set[Scores], counters: Counters, contest:
     counters.positions[name] += 1
     tight = True
     for leader in range(state.seats):
-        for found in deciding.bounds(state, leader).gaps:
+        for found in leads.bounds(state, leader).gaps:
             true = gap(ends_of, found.seat, leader)
             assert true <= found.most, f"{describe(state)}: seat {found.seat} ends {true} ahead of {leader}: {found}"
             tight &= true == found.most
     counters.exact[name] += tight
-    verdict = decide(state, deciding, out=contest.out, points_off=contest.points_off)
+    verdict = decide(state, leads, out=contest.out, points_off=contest.points_off)
     won = winner(ends_of, contest)
     if isinstance(verdict, Decided):
         assert won == verdict.leader, f"{describe(state)}: {verdict.leader} need not win"

@@ -17,9 +17,9 @@ from referee.games.alhambra import GAME, Options, State
 from referee.games.game import Chance, Forced, ForcedPass, Over
 from referee_clients.bots.loading import load
 from referee_clients.match import SeededStream
-from referee_solver.alhambra import deciding
+from referee_solver.alhambra import leads
 from referee_solver.alhambra.endings import ends
-from referee_solver.deciding import Decided, decide
+from referee_solver.leads import Decided, decide
 
 BOTS = ("planner", "greedy", "random")
 
@@ -68,7 +68,7 @@ def _lasting(backwards: Iterable[bool]) -> int:
 
 
 def _is_decided(state: State) -> bool:
-    return isinstance(decide(state, deciding), Decided)
+    return isinstance(decide(state, leads), Decided)
 
 
 if __name__ == "__main__":

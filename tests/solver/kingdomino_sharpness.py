@@ -15,8 +15,8 @@ from referee.games.game import Chance, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.harness import Shuffler
 from referee_clients.bots.kingdomino import Greedy
-from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide
-from referee_solver.kingdomino import deciding
+from referee_solver.kingdomino import leads
+from referee_solver.leads import DEFAULT_BUDGET, Decided, decide
 from tests.solver.endings import winner
 
 KINDS: Final[dict[str, tuple[int, Options]]] = {
@@ -69,7 +69,7 @@ def _of_game(seats: int, options: Options, seed: int, rlimit: int) -> tuple[int,
     longest, moves = 0.0, 0
     for before in reversed(asked):
         start = process_time()
-        found = decide(before, deciding, rlimit)
+        found = decide(before, leads, rlimit)
         longest = max(longest, process_time() - start)
         if not isinstance(found, Decided):
             break

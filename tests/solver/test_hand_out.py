@@ -19,8 +19,8 @@ from referee.games.game import Violation
 from referee.wire.certificates.alhambra.certificate import check
 from referee.wire.certificates.alhambra.claims import HandOutClaim, Slot, message_of
 from referee.wire.certificates.registry import BadCertificate
-from referee_solver.alhambra.proving import prove as prove_any
-from referee_solver.alhambra.proving import prove_hand_out
+from referee_solver.alhambra.prover import prove as prove_any
+from referee_solver.alhambra.prover import prove_hand_out
 from tests.sizes import campaign, sample_of
 
 TILES = ("garden-10-N", "tower-12", "arcades-9", "pavilion-8")

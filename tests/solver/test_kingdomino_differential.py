@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
-from referee_solver.kingdomino import proving
-from referee_solver.kingdomino.proving import broken_rules, prove
+from referee_solver.kingdomino import prover
+from referee_solver.kingdomino.prover import broken_rules, prove
 from referee_solver.z3run import SolverFailed
 from tests.laboratory.differential.kingdomino import Step, Verdict, compare, engine, grown
 from tests.laboratory.differential.run import main
@@ -121,7 +121,7 @@ def test_a_wrong_engine_is_noticed(mutant: object) -> None:
 
 def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that looks to the north, east and south only."""
-    monkeypatch.setattr(proving, "_AROUND", proving._AROUND[:3])
+    monkeypatch.setattr(prover, "_AROUND", prover._AROUND[:3])
     kingdom = Kingdom(Frame(5, None))
     domino = DOMINOES[0]
     east, west = Placed(domino, (1, 0), (1, 1)), Placed(domino, (-1, 0), (-1, 1))

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from referee.wire.certificates.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, SmtFile
 from tests.laboratory.differential.alhambra import grown, steps
 

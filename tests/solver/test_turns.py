@@ -10,7 +10,7 @@ from referee.games.alhambra.position import Phase
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
 from referee.wire.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from tests.games.positions import position
 from tests.laboratory.differential.alhambra import grown, steps
 

@@ -19,9 +19,9 @@ from referee.cli.shared.bulk import FILE, GRAVITY, Listing, jobs_of, telling
 from referee.cli.shared.failure import EXIT_FAILED
 from referee.cli.shared.output import write
 from referee.console import printable
-from referee.log.audited import UNREADABLE, Question, audited, unreadable
 from referee.log.errors import LogError
 from referee.log.file import regular
+from referee.log.file_audit import UNREADABLE, Question, audited, unreadable
 from referee.log.fork import find_fork, read_side
 from referee.log.note import VerifierKey
 from referee.log.public.evidence import Demand, audit_with_log, proofs_beside

@@ -19,7 +19,7 @@ from referee.text.notation.outcomes import outcome
 from referee.text.notation.violations import NotationError
 from referee.v1 import solver_service_pb2 as pb
 from referee_solver import requests
-from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
+from referee_solver.leads import DEFAULT_BUDGET, Decided, decide, decider
 
 
 def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
@@ -31,7 +31,7 @@ def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
 
 
 def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
-    """Prove that a game is decided: it has ``bounds`` in its ``deciding``."""
+    """Prove that a game is decided: it has ``bounds`` in its ``leads``."""
     try:
         position = position_text.read(request.position)
     except NotationError as error:

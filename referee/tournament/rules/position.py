@@ -11,8 +11,7 @@ from referee.games.game import Fact, SetupError
 from referee.games.state_base import StateBase
 from referee.games.values import Copied
 from referee.tournament.rules.acts import Tables
-from referee.tournament.rules.entrant import Entrant
-from referee.tournament.rules.round import Round
+from referee.tournament.rules.round import Entrant, Round
 from referee.tournament.rules.terms import Terms
 
 SEATS: Final = 1

@@ -11,9 +11,8 @@ from referee.games.sampling import Below
 from referee.tournament.rules import acts, check
 from referee.tournament.rules.acts import Abandon, Act, CloseEntries, Enter
 from referee.tournament.rules.bencode import bencode
-from referee.tournament.rules.entrant import Entrant
 from referee.tournament.rules.position import SEATS, Phase, Position, drawn_key
-from referee.tournament.rules.round import VOID, Round
+from referee.tournament.rules.round import VOID, Entrant, Round
 from referee.tournament.rules.terms import MAX_ENTRANTS
 
 _DESK = 0

@@ -20,7 +20,7 @@ from referee.games.alhambra.violations import placement_violations, removal_viol
 from referee.games.game import Cell, InputError, Violation
 from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
 from referee_solver.alhambra.building import Ground, check_legal, walls_of
-from referee_solver.alhambra.proving import broken_rules, prove
+from referee_solver.alhambra.prover import broken_rules, prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
 _TILE_SET = tile_set()

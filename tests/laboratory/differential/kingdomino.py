@@ -19,7 +19,7 @@ from referee.games.kingdomino import kingdom as engine_kingdom
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half
 from referee.wire.certificates.kingdomino.certificate import check_legal
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
-from referee_solver.kingdomino.proving import broken_rules, prove
+from referee_solver.kingdomino.prover import broken_rules, prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
 STEPS = 20

@@ -36,7 +36,7 @@ from referee.wire.certificates.alhambra.claims import (
 from referee.wire.certificates.registry import MAX_BYTES, BadCertificate
 from referee_solver.alhambra import building
 from referee_solver.alhambra.building import check_legal
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from tests.laboratory.differential.alhambra import engine, grown, steps
 from tests.sizes import campaign
 

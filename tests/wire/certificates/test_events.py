@@ -23,7 +23,7 @@ from referee.log.certificates import contradicts
 from referee.wire.certificates.alhambra import provable
 from referee.wire.certificates.alhambra.certificate import check
 from referee.wire.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from tests.games.positions import TILE_SET, number, position
 
 TOWER, ARCH = number("tower-11"), number("tower-7-NEW")

@@ -20,7 +20,7 @@ from referee.tournament.names import Names
 from referee.tournament.organiser import advance, draw_first, pair
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import Act, Pair, Publish, Result
-from referee.tournament.rules.entrant import Entrant
+from referee.tournament.rules.round import Entrant
 from referee.tournament.rules.scoring import standings
 from referee.tournament.rules.terms import shown
 from referee.tournament.words import called, possible_lines, quality_lines, standing_lines, table_lines, why_lines

@@ -72,7 +72,7 @@ class Bounds:
 
 
 class Decider(Protocol):
-    """The functions of a game's ``deciding``: a module of ``referee_solver.<game>``."""
+    """The functions of a game's ``leads``: a module of ``referee_solver.<game>``."""
 
     def bounds(self, state: Any, leader: int, budget: int) -> Bounds:
         """Return bounds that are sound for every continuation. Less budget means wider gaps, never an error."""
@@ -100,7 +100,7 @@ class Open:
 def decider(rules_id: str) -> Decider | None:
     """Return the game's module; None for a game of which nothing is bounded."""
     try:
-        found: Decider = registry.part(__package__, rules_id, "deciding")
+        found: Decider = registry.part(__package__, rules_id, "leads")
     except UnknownRules:
         return None
     return found

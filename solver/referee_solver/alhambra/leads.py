@@ -27,7 +27,7 @@ from referee_solver.alhambra.endings import (
     widest,
     winners,
 )
-from referee_solver.deciding import DEFAULT_BUDGET, Bounds, Gap, Part
+from referee_solver.leads import DEFAULT_BUDGET, Bounds, Gap, Part
 
 
 def bounds(state: State, leader: int, budget: int = DEFAULT_BUDGET) -> Bounds:

@@ -12,13 +12,13 @@ from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.position import Phase
 from referee.harness import Shuffler
 from referee_clients.bots.kingdomino import Greedy
-from referee_solver.deciding import Decided, decide
-from referee_solver.kingdomino import deciding
-from referee_solver.kingdomino.deciding import Growth, growth, may_be_central, places, sorts
+from referee_solver.kingdomino import leads
+from referee_solver.kingdomino.leads import Growth, growth, may_be_central, places, sorts
+from referee_solver.leads import Decided, decide
 from tests.games.kingdomino_positions import DOMINO_SET, declared, drafted, kingdom, opening, random_states
 from tests.sizes import Part, campaign, in_parts
 from tests.solver.endings import winner
-from tests.solver.kingdomino_deciding import PLENTY, RELATIVE, VARIANTS, check_all_ends, check_end, play_on
+from tests.solver.kingdomino_leads import PLENTY, RELATIVE, VARIANTS, check_all_ends, check_end, play_on
 
 
 @pytest.mark.long
@@ -51,7 +51,7 @@ def test_what_is_decided_stays_so(seats: int, options: Options) -> None:
         dealer = GAME.dealer(seats, options, None, Shuffler(rng))
         while not isinstance(awaited := state.pending()[0], Over):
             if state.phase is Phase.LINE and state.lines >= state.lines_in_all - 2:
-                found = decide(state, deciding, 20_000)
+                found = decide(state, leads, 20_000)
                 if isinstance(found, Decided):
                     break
             moves = list(state.legal_moves())
@@ -74,8 +74,8 @@ def test_what_is_decided_stays_so(seats: int, options: Options) -> None:
 
 def test_reasons_add_up_and_are_about_the_game() -> None:
     state = drafted(opening(2, Options(harmony=True)), (1, 2, 3, 4), (41, 42, 43, 48))
-    assert deciding.bounds(state, 0, 0).gaps != deciding.bounds(state, 0, 500).gaps
-    (gap,) = deciding.bounds(state, 0, 500).gaps
+    assert leads.bounds(state, 0, 0).gaps != leads.bounds(state, 0, 500).gaps
+    (gap,) = leads.bounds(state, 0, 500).gaps
     assert sum(part.points for part in gap.parts) == gap.most
     assert gap.parts[0].what == "points of seat 1 now, less those of seat 0"
     found = {part.what: part.points for part in gap.parts[1:]}
@@ -86,8 +86,8 @@ def test_reasons_add_up_and_are_about_the_game() -> None:
 def test_nothing_is_searched_before_the_castles_are_placed() -> None:
     """Then a fixed frame's room is not known: what a relative one allows is more."""
     state = GAME.new(4, Options(central=Central.FRAME))
-    started = deciding.bounds(state, 0, PLENTY)
-    assert started == deciding.bounds(state, 0, 0)
+    started = leads.bounds(state, 0, PLENTY)
+    assert started == leads.bounds(state, 0, 0)
     assert all(any(part.what.startswith("bonuses") and part.points == 10 for part in gap.parts) for gap in started.gaps)
 
 

@@ -21,7 +21,7 @@ from referee.games.kingdomino.options import Central, Options, kings_of
 from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.scoring import CENTRAL_POINTS, HARMONY_POINTS, Standing, central_bonus
 from referee.games.kingdomino.state import State
-from referee_solver.deciding import Bounds, Gap, Part
+from referee_solver.leads import Bounds, Gap, Part
 from referee_solver.z3run import Budget
 
 

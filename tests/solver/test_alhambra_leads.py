@@ -17,14 +17,14 @@ from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import NAMES, bits_of, tile_set
 from referee.games.game import Chance, Forced, ForcedPass, Over
 from referee.harness import Shuffler, evenly
-from referee_solver.alhambra import deciding
-from referee_solver.alhambra.deciding import after_actions
+from referee_solver.alhambra import leads
 from referee_solver.alhambra.endings import ends, lead, longest_after, longest_at_least, runs, widest
-from referee_solver.deciding import Decided, Open, decide
+from referee_solver.alhambra.leads import after_actions
+from referee_solver.leads import Decided, Open, decide
 from tests.games.positions import DEAR_MARKET, number, position
 from tests.sizes import campaign
-from tests.solver.alhambra_deciding import changed, eager, hold_against_play, midgame
 from tests.solver.alhambra_endgames import CHEAP, TooMany, compare, endgame, finals, gap
+from tests.solver.alhambra_leads import changed, eager, hold_against_play, midgame
 
 # Against every end
 
@@ -53,7 +53,7 @@ def test_a_small_budget_makes_bounds_wider_and_no_less_sound() -> None:
         except TooMany:
             continue
         for leader in range(state.seats):
-            with_all, with_none = deciding.bounds(state, leader), deciding.bounds(state, leader, 0)
+            with_all, with_none = leads.bounds(state, leader), leads.bounds(state, leader, 0)
             for one, other in zip(with_all.gaps, with_none.gaps, strict=True):
                 assert gap(ends_of, one.seat, leader) <= one.most <= other.most
                 wider += one.most < other.most
@@ -100,7 +100,7 @@ def two_turns_left() -> State:
 def test_a_bound_of_two_turns_is_attained() -> None:
     """The leader takes its arcades down; the other buys four tiles, and lays the chambers of its reserve."""
     state = two_turns_left()
-    (found,) = (gap for gap in deciding.bounds(state, leader=0).gaps if gap.seat == 1)
+    (found,) = (gap for gap in leads.bounds(state, leader=0).gaps if gap.seat == 1)
     number = state.tile_set.numbers
     events: list[Move] = [
         RebuildRemove((0, 3)),
@@ -128,9 +128,9 @@ def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, re
     state.reserves = [0, 0, 0]
     state.hands = [bytearray(36) for _ in range(3)]
     state.market = [state.tile_set.numbers[name] for name in ("pavilion-9", "pavilion-8", "pavilion-7", "pavilion-6")]
-    leads = {found.seat: found.most for found in deciding.bounds(state, leader=0).gaps}
+    most = {found.seat: found.most for found in leads.bounds(state, leader=0).gaps}
     pavilions = 16 if max_turns > 21 else 0  # seat 1 has no turn then, and no money
-    assert leads[1] == pavilions - (20 if removed < 3 else 0)
+    assert most[1] == pavilions - (20 if removed < 3 else 0)
 
 
 def test_the_neutral_player_can_be_given_what_costs_the_leader_its_place() -> None:
@@ -143,7 +143,7 @@ def test_the_neutral_player_can_be_given_what_costs_the_leader_its_place() -> No
     state.neutral, state.bought = bits_of(towers[5:8]), 1 << towers[8]
     state.market = [state.tile_set.numbers[f"pavilion-{cost}"] for cost in range(1, 5)]
     state.bag, state.a_at, state.b_at, state.stack, state.turned = 0, 5, 14, 20, 20
-    (found,) = deciding.bounds(state, leader=0).gaps
+    (found,) = leads.bounds(state, leader=0).gaps
     assert found.most == 6 - 13 + 16  # and all the pavilions of the market
 
 
@@ -209,12 +209,12 @@ def grown(rng: random.Random) -> tuple[Layout, list[int]]:
 
 def test_a_game_that_is_over_is_decided_but_for_a_draw() -> None:
     state = position(phase=Phase.OVER, scores=[30, 41, 40])
-    verdict = decide(state, deciding)
+    verdict = decide(state, leads)
     assert isinstance(verdict, Decided)
     assert verdict.leader == 1
     assert [(found.seat, found.most) for found in verdict.bounds.gaps] == [(0, -11), (2, -1)]
     state.scores = [30, 41, 41]
-    assert isinstance(decide(state, deciding), Open)
+    assert isinstance(decide(state, leads), Open)
 
 
 def test_the_last_tile_decides() -> None:
@@ -227,13 +227,13 @@ def test_the_last_tile_decides() -> None:
         scores=[40, 35, 3],
         bag=[],
     )
-    verdict = decide(state, deciding)
+    verdict = decide(state, leads)
     assert isinstance(verdict, Open)
     assert (verdict.leader, verdict.bounds.most) == (0, 21 - 13 - 5 + 1)  # and its wall
     state.scores[0] = 44
-    assert isinstance(decide(state, deciding), Open), "a draw is possible"
+    assert isinstance(decide(state, leads), Open), "a draw is possible"
     state.scores[0] = 45
-    assert isinstance(decide(state, deciding), Decided)
+    assert isinstance(decide(state, leads), Decided)
     state.apply(ReserveTile(number("tower-13-E")))
     assert state.scores == [62, 52, 3]
 
@@ -248,7 +248,7 @@ def test_a_wall_that_closes_on_itself_counts_as_the_options_say(rule: LoopRule, 
         won={1: ["chambers-5-NSW"]},
         options=Options(loop_rule=rule),
     )
-    (found, _) = deciding.bounds(state, leader=0).gaps
+    (found, _) = leads.bounds(state, leader=0).gaps
     assert found.most == 16 + 18 + 17 + 19 + length
     state.apply(PlaceTile(number("chambers-5-NSW"), (-1, 0)))
     assert longest_at_least(state.layouts[1], 0, 0, rule) == length
@@ -257,14 +257,14 @@ def test_a_wall_that_closes_on_itself_counts_as_the_options_say(rule: LoopRule, 
 def test_far_from_the_end_hardly_any_lead_suffices() -> None:
     """The leader may take everything down, another seat may build everything there is: 79 walls of the tiles' 80."""
     state = position(boards=[board("tower-10-W"), {}, {}])
-    (first, *_) = deciding.bounds(state, leader=0).gaps
+    (first, *_) = leads.bounds(state, leader=0).gaps
     rounds = [part.points for part in first.parts if part.what.startswith("majorities")]
     assert rounds == [sum(range(base, base + 6)) for base in (1, 8, 16)]
     assert [part.points for part in first.parts if part.what.startswith("walls")] == [79] * 3
     state.scores[0] = 1 + first.most
-    assert isinstance(decide(state, deciding), Decided)
+    assert isinstance(decide(state, leads), Decided)
     state.scores[0] -= 1
-    assert isinstance(decide(state, deciding), Open)
+    assert isinstance(decide(state, leads), Open)
 
 
 def test_equal_cards_pay_together() -> None:
@@ -277,7 +277,7 @@ def test_a_wall_is_no_longer_than_the_outline() -> None:
     """The eight tiles with three walls, and the fountain, have 24 walls, but nine cells have 20 sides outside."""
     steep = [name for name in NAMES if len(name.partition("-")[2].partition("-")[2]) == 3]
     state = position(market=steep[:4], bag=steep[4:], a_at=5, b_at=14)
-    (found, _) = deciding.bounds(state, leader=0).gaps
+    (found, _) = leads.bounds(state, leader=0).gaps
     assert len(steep) == 8
     assert [part.points for part in found.parts if part.what.startswith("walls")] == [20]
 
@@ -287,9 +287,9 @@ def test_a_round_whose_card_has_come_is_held_as_everything_lies() -> None:
     state = position(
         phase=Phase.REFILL, boards=[board("pavilion-8"), board("tower-12"), {}], market=["", *DEAR_MARKET[1:]], a_at=5
     )
-    (before, _) = deciding.bounds(state, leader=0).gaps
+    (before, _) = leads.bounds(state, leader=0).gaps
     state.to_score = (1,)
-    (after, _) = deciding.bounds(state, leader=0).gaps
+    (after, _) = leads.bounds(state, leader=0).gaps
     assert after.most - before.most == 6 - 1
 
 
@@ -298,11 +298,11 @@ def test_every_position_of_a_game_has_bounds_that_its_end_keeps() -> None:
         states = list(game(seats, seed=seats))
         over = states[-1].pending()[0]
         assert isinstance(over, Over)
-        verdicts = [isinstance(decide(state, deciding), Decided) for state in states[-12:]]
+        verdicts = [isinstance(decide(state, leads), Decided) for state in states[-12:]]
         assert verdicts == sorted(verdicts), "once decided, always decided"
         assert verdicts[-1] == (over.places.count(1) == 1)
         for state in states[:: len(states) // 12]:
-            for found in deciding.bounds(state, leader=0).gaps:
+            for found in leads.bounds(state, leader=0).gaps:
                 assert over.scores[found.seat] - over.scores[0] <= found.most
         assert any(ends(before) < ends(after) for before, after in pairwise(states))
 

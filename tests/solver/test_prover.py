@@ -26,7 +26,7 @@ from referee.wire.certificates.alhambra.claims import (
     TurnMove,
 )
 from referee_solver.alhambra.building import Ground, obeys, walls_of
-from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.prover import prove
 from referee_solver.z3run import Budget, SolverFailed
 from tests.laboratory.differential.alhambra import grown
 

@@ -23,9 +23,9 @@ from tests.games.alhambra_boards import as_played, illegal_boards
 from tests.games.layouts import REAL
 from tests.games.rulings import standing
 from tests.sizes import campaign
-from tests.solver.alhambra_deciding import changed, hold_against_play, midgame
 from tests.solver.alhambra_endgames import compare
-from tests.solver.kingdomino_deciding import VARIANTS, check_all_ends, check_end, play_on
+from tests.solver.alhambra_leads import changed, hold_against_play, midgame
+from tests.solver.kingdomino_leads import VARIANTS, check_all_ends, check_end, play_on
 
 
 def contest(rng: random.Random, seats: int) -> Contest:

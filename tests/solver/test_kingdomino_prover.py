@@ -28,7 +28,7 @@ from referee.wire.certificates.kingdomino.claims import (
     message_of,
 )
 from referee.wire.certificates.registry import MAX_BYTES, BadCertificate
-from referee_solver.kingdomino.proving import prove
+from referee_solver.kingdomino.prover import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games.slow_kingdomino import SlowKingdom
 from tests.laboratory.differential.kingdomino import grown, steps

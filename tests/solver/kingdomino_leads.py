@@ -12,8 +12,8 @@ from referee.games.kingdomino.moves import Line
 from referee.games.kingdomino.options import Central, Frame
 from referee.games.kingdomino.position import Phase
 from referee.games.results import Contest
-from referee_solver.deciding import Decided, decide
-from referee_solver.kingdomino import deciding
+from referee_solver.kingdomino import leads
+from referee_solver.leads import Decided, decide
 from tests.solver.endings import PLAIN, Playouts, TooMany, ahead, cramped, winner
 
 PLENTY: Final = 10**9
@@ -53,14 +53,14 @@ def check_all_ends(
         lines += state.phase is Phase.LINE and state.unseen.bit_count() > state.line_size()
         for leader in range(seats):
             for budget in (0, 300, 3_000, PLENTY):
-                for gap in deciding.bounds(state, leader, budget).gaps:
+                for gap in leads.bounds(state, leader, budget).gaps:
                     points, *ties = farthest[gap.seat, leader]
                     found, real = (gap.most, not gap.loses_ties), (points, tuple(ties) >= (0, 0))
                     assert found >= real, (state, leader, gap, budget)
                     assert found == real or budget < PLENTY, (state, leader, gap)
-        found_open = decide(state, deciding, 0, out=contest.out, points_off=contest.points_off)
+        found_open = decide(state, leads, 0, out=contest.out, points_off=contest.points_off)
         assert not isinstance(found_open, Decided) or winners == {found_open.leader}
-        found_all = decide(state, deciding, PLENTY, out=contest.out, points_off=contest.points_off)
+        found_all = decide(state, leads, PLENTY, out=contest.out, points_off=contest.points_off)
         assert isinstance(found_all, Decided) == (len(winners) == 1 and -1 not in winners), (state, winners)
         if isinstance(found_all, Decided):
             assert winners == {found_all.leader}
@@ -72,10 +72,10 @@ def check_end(state: State, last: State, budget: int, contest: Contest = PLAIN) 
     """The bounds from the position are kept by the last one; whether the position is found decided."""
     real = ahead(last)
     for leader in range(state.seats):
-        for gap in deciding.bounds(state, leader, budget).gaps:
+        for gap in leads.bounds(state, leader, budget).gaps:
             points, *ties = real[gap.seat, leader]
             assert (gap.most, not gap.loses_ties) >= (points, tuple(ties) >= (0, 0)), (state, leader, gap)
-    found = decide(state, deciding, budget, out=contest.out, points_off=contest.points_off)
+    found = decide(state, leads, budget, out=contest.out, points_off=contest.points_off)
     over = last.pending()[0]
     assert isinstance(over, Over)
     assert not isinstance(found, Decided) or found.leader == winner(over, contest)

@@ -27,8 +27,8 @@ from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.results import Contest
 from referee.harness import Shuffler, evenly
-from referee_solver.alhambra import deciding
-from referee_solver.deciding import Decided, decide
+from referee_solver.alhambra import leads
+from referee_solver.leads import Decided, decide
 from tests.games.rulings import standing
 from tests.solver.alhambra_endgames import winners_of
 from tests.solver.endings import PLAIN
@@ -40,11 +40,11 @@ def hold_against_play(rng: random.Random, state: State, contest: Contest = PLAIN
     In half of the positions one seat is put as far ahead as it takes.
     """
     leader = rng.choice([seat for seat in range(state.seats) if seat not in contest.out])
-    bounds = deciding.bounds(state, leader)
+    bounds = leads.bounds(state, leader)
     if rng.random() < 0.5:
         state.scores[leader] += max(0, bounds.most + 1)
-        bounds = deciding.bounds(state, leader)
-    verdict = decide(state, deciding, out=contest.out, points_off=contest.points_off)
+        bounds = leads.bounds(state, leader)
+    verdict = decide(state, leads, out=contest.out, points_off=contest.points_off)
     for found in bounds.gaps:
         for _ in range(3):
             over = play_out(state.copy(), rng, found.seat, leader, contest.out)
