@@ -11,7 +11,7 @@ from referee.log.errors import LogError
 from referee.log.file import FrameType
 from referee.log.game import Phase
 from referee.log.header import header_hash
-from referee.log.identity import game_id as identity_of
+from referee.log.intent import game_id as identity_of
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
