@@ -1,6 +1,8 @@
-"""The frames between a process and its workers: a length, a kind, and bytes that belong to it.
+"""The frames between a process and its workers: a length, the number of a request, and what belongs to it.
 
-A parent reads them as data. It never unpickles what a worker wrote: the worker may run code of strangers.
+A parent reads them as data. It never unpickles what a worker wrote: the worker may run code of strangers. Numbers are
+drawn by lot. So no worker knows the number of a later request, and a reply with another number than that of the request
+under way is refused.
 """
 
 from __future__ import annotations
@@ -12,9 +14,12 @@ from typing import Any, BinaryIO, Final
 
 MAX_FRAME_BYTES: Final = 8 << 20
 LENGTH: Final = struct.Struct(">I")
-"""The length of the rest of a frame. A request: seconds, the length of the method's name, the name, the message. A
-reply: its kind, then its contents."""
-_REQUEST: Final = struct.Struct(">dB")
+"""The length of the rest of a frame. A request: its number, seconds, the length of the method's name, the name, the
+message. A reply: its kind, the number of the request, then its contents."""
+_REQUEST: Final = struct.Struct(">QdB")
+_REPLY: Final = struct.Struct(">BQ")
+NO_REQUEST: Final = 0
+"""The number in replies before the first request."""
 
 
 class Reply(IntEnum):
@@ -71,14 +76,27 @@ def read_frame(stream: BinaryIO) -> bytes | None:
     return payload if len(payload) == length else None
 
 
-def pack_request(method: str, message: bytes, seconds: float) -> bytes:
+def pack_request(number: int, method: str, message: bytes, seconds: float) -> bytes:
     """Return the payload of a request."""
     name = method.encode()
-    return _REQUEST.pack(seconds, len(name)) + name + message
+    return _REQUEST.pack(number, seconds, len(name)) + name + message
 
 
-def unpack_request(payload: bytes) -> tuple[str, bytes, float]:
-    """Return method, message and seconds of a request."""
-    seconds, length = _REQUEST.unpack_from(payload)
+def unpack_request(payload: bytes) -> tuple[int, str, bytes, float]:
+    """Return number, method, message and seconds of a request."""
+    number, seconds, length = _REQUEST.unpack_from(payload)
     name_end = _REQUEST.size + length
-    return payload[_REQUEST.size : name_end].decode(), payload[name_end:], seconds
+    return number, payload[_REQUEST.size : name_end].decode(), payload[name_end:], seconds
+
+
+def pack_reply(kind: int, number: int, contents: bytes = b"") -> bytes:
+    """Return the payload of a reply."""
+    return _REPLY.pack(kind, number) + contents
+
+
+def unpack_reply(payload: bytes) -> tuple[Reply, int, bytes]:
+    """Return kind, number and contents of a reply. Raise ``ValueError`` if it is none."""
+    if len(payload) < _REPLY.size:
+        raise ValueError("too short for a reply")
+    kind, number = _REPLY.unpack_from(payload)
+    return Reply(kind), number, payload[_REPLY.size :]

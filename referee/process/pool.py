@@ -11,9 +11,19 @@ import os
 import sys
 from collections import Counter
 from collections.abc import AsyncGenerator
+from secrets import randbits
 
 from referee.process.child import DEVNULL, PIPE, Child
-from referee.process.frames import LENGTH, MAX_FRAME_BYTES, BadQuestion, Reply, framed, pack_request
+from referee.process.frames import (
+    LENGTH,
+    MAX_FRAME_BYTES,
+    NO_REQUEST,
+    BadQuestion,
+    Reply,
+    framed,
+    pack_request,
+    unpack_reply,
+)
 from referee.process.lifetime import ending
 
 MEMORY_MIB = 1024
@@ -23,7 +33,6 @@ _MOST_SLACK_S = 1.0
 _GONE_S = 5.0
 """The time in which a killed process must be gone."""
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
-_REPLIES = frozenset(Reply)
 
 
 class WorkerFailed(Exception):
@@ -174,8 +183,10 @@ class _Worker:
         self._memory_mib = memory_mib
         self._requests, self._replies = child.stdin, child.stdout
         self._is_ready = False
+        self._number = NO_REQUEST
+        """The number of the request under way."""
         self._start_s = asyncio.get_running_loop().time() + START_S
-        self._reading: asyncio.Task[tuple[int, bytes]] | None = None
+        self._reading: asyncio.Task[tuple[Reply, int, bytes]] | None = None
         self.pid = child.pid
         self.ended = child.ended
         """The end of its process, with the exit code."""
@@ -198,7 +209,9 @@ class _Worker:
     def ask(self, method: str, message: bytes, until_s: float) -> None:
         """Send the question."""
         left_s = max(0.0, until_s - asyncio.get_running_loop().time())
-        self._requests.write(framed(pack_request(method, message, left_s - min(_MOST_SLACK_S, left_s / 4))))
+        self._number = randbits(64)
+        seconds = left_s - min(_MOST_SLACK_S, left_s / 4)
+        self._requests.write(framed(pack_request(self._number, method, message, seconds)))
 
     async def reply(self, until_s: float, beat_s: float | None) -> tuple[Reply, bytes] | None:
         """Return the next one to a question; None if it takes longer than ``beat_s``."""
@@ -220,19 +233,19 @@ class _Worker:
                 return None
             raise WorkerFailed("hung", "no answer in time", "ask for less, or allow more time")
         reading, self._reading = self._reading, None
-        kind, payload = await reading
-        if kind == Reply.FAILED:
+        kind, number, payload = await reading
+        if number != self._number:
+            raise _garbled()
+        if kind is Reply.FAILED:
             raise WorkerFault(payload.decode(errors="replace"))
-        if kind == Reply.OUT_OF_MEMORY:
+        if kind is Reply.OUT_OF_MEMORY:
             most = f"{self._memory_mib} MiB"
             raise WorkerFailed(
                 "memory", f"it takes more memory than there is for one question ({most})", "ask for less"
             )
-        if kind not in _REPLIES:
-            raise _garbled()
-        return Reply(kind), payload
+        return kind, payload
 
-    async def _read(self) -> tuple[int, bytes]:
+    async def _read(self) -> tuple[Reply, int, bytes]:
         try:
             (length,) = LENGTH.unpack(await self._replies.readexactly(LENGTH.size))
             if not 0 < length <= MAX_FRAME_BYTES:
@@ -242,7 +255,10 @@ class _Worker:
             self.kill()  # it may have closed its pipe and live on
             code = await asyncio.shield(self.ended)
             raise WorkerFailed("died", f"the worker {ending(code)}", "ask again") from None
-        return frame[0], frame[1:]
+        try:
+            return unpack_reply(frame)
+        except ValueError:
+            raise _garbled() from None
 
 
 def _refusal(data: bytes) -> BadQuestion | WorkerFailed:

@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
-from referee.process.frames import BadQuestion, Reply, framed, read_frame, unpack_request
+from referee.process.frames import NO_REQUEST, BadQuestion, Reply, framed, pack_reply, read_frame, unpack_request
 from referee.process.lifetime import end_with
 
 _SPARE_BYTES = 64 << 20
@@ -39,8 +39,10 @@ Answers = Callable[[str, bytes, float], Iterator[bytes]]
 def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) -> None:
     """Serve until there are no more requests, or until something has gone wrong that may leave its traces."""
 
-    def send(kind: Reply, payload: bytes = b"") -> None:
-        replies.write(framed(bytes([kind]) + payload))
+    number = NO_REQUEST
+
+    def send(kind: Reply, contents: bytes = b"") -> None:
+        replies.write(framed(pack_reply(kind, number, contents)))
         replies.flush()
 
     try:
@@ -49,7 +51,7 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
         return send(Reply.FAILED, traceback.format_exc().encode())
     send(Reply.READY)
     while (frame := read_frame(requests)) is not None:
-        method, question, seconds = unpack_request(frame)
+        number, method, question, seconds = unpack_request(frame)
         try:
             for message in answers(method, question, seconds):
                 send(Reply.MESSAGE, message)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from referee.process import pool as workers
-from referee.process.frames import BadQuestion
+from referee.process.frames import BadQuestion, Reply, framed, pack_reply
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from tests.waiting import is_there
 from tests.waiting import until as facts
@@ -182,8 +182,16 @@ async def test_starved_of_memory(method: str) -> None:
 
 
 async def test_garbage(pool: Workers) -> None:
-    """A length that cannot be, a kind that there is not, a kind that is out of place, and half a frame."""
-    for data in (b"\xff" * 4, bytes(4), b"\0\0\0\1\7", b"\0\0\0\1\1"):
+    """A length that cannot be, a kind that there is not or is out of place, another number, and half a frame."""
+    other = framed(pack_reply(Reply.MESSAGE, 1, b"of another request"))
+    for data in (
+        b"\xff" * 4,
+        bytes(4),
+        framed(b"\7"),
+        framed(pack_reply(7, 0)),
+        framed(pack_reply(Reply.READY, 0)),
+        other,
+    ):
         assert await failed(pool, "garbage", data) == ("garbled", "the worker's answer cannot be read; ask again")
     await works(pool)  # so that it is not the start that takes too long
     assert (await failed(pool, "garbage", b"\0\0", seconds=2))[0] == "hung"

@@ -109,7 +109,7 @@ class _Children:
             async for answer in found:
                 if answer is not None:
                     try:
-                        answers.found.append(result_of(answer))
+                        answers.found.append(result_of(answer, len(answers.found)))
                     except (ValueError, RecursionError):
                         raise WorkerFailed("garbled", "the worker's answer cannot be read") from None
                     until_s = self._loop.time() + next(left, _START_S)

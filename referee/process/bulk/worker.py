@@ -34,7 +34,7 @@ class Raised:
 
 
 def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:  # noqa: ARG001 - the parent kills it
-    """Yield the result of each task of a pickled request, as soon as it is there.
+    """Yield the result of each task of a pickled request, as soon as it is there, with the task's place in the request.
 
     After an error of a task, or when enough time has passed, nothing more is done.
     """
@@ -43,26 +43,28 @@ def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:  # 
         return
     began = monotonic()
     function, tasks, enough_s = pickle.loads(request)  # noqa: S301 - from the process that started this one
-    for task in tasks:
+    for at, task in enumerate(tasks):
         try:
             result = function(task)
-            data = json.dumps([result])
+            data = json.dumps([at, result])
         except MemoryError:
             raise  # the worker says so, and ends
         except Exception as error:  # noqa: BLE001 - it is raised in the other process
             raised = Raised.of(error)
-            yield json.dumps([raised.name, raised.words]).encode()
+            yield json.dumps([at, raised.name, raised.words]).encode()
             return
         yield data.encode()
         if monotonic() - began > enough_s:
             return
 
 
-def result_of(answer: bytes) -> Any | Raised:
-    """Return the result in an answer, or the error that was raised instead. Raise ``ValueError`` if it is neither."""
+def result_of(answer: bytes, at: int) -> Any | Raised:
+    """Return the result of the task at this place, or the error that was raised instead. Raise ``ValueError`` if the
+    answer is neither, or another task's.
+    """
     match json.loads(answer):
-        case [result]:
+        case [int(place), result] if place == at:
             return result
-        case [str(name), str(words)]:
+        case [int(place), str(name), str(words)] if place == at:
             return Raised(name, words)
     raise ValueError("no answer of a worker")

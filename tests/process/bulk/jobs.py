@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import signal
 import stat
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import count as count_up
 from itertools import repeat
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
-from referee.process.frames import BadQuestion, Reply, framed
+from referee.process.frames import BadQuestion, Reply, framed, pack_reply
 
 
 class Refused(Exception):
@@ -90,16 +93,34 @@ def home(argument: str) -> str:
 def forge(argument: str) -> str:
     """Write a forged answer to every pipe; a pickle in it makes a file when it is read as one."""
     kind, _, path = argument.partition(":")
-    answer = {
-        "pickle": bytes([Reply.MESSAGE]) + pickle.dumps(_Makes(path)),
-        "refusal": bytes([Reply.REFUSED]) + BadQuestion("no").packed(),
-        "no-refusal": bytes([Reply.REFUSED]) + pickle.dumps(_Makes(path)),
+    request, at = _asked()
+    own = (Reply.MESSAGE, request, json.dumps([at, "forged"]).encode())
+    answers: list[tuple[Reply, int, bytes]] = {
+        "pickle": [(Reply.MESSAGE, request, pickle.dumps(_Makes(path)))],
+        "refusal": [(Reply.REFUSED, request, BadQuestion("no").packed())],
+        "no-refusal": [(Reply.REFUSED, request, pickle.dumps(_Makes(path)))],
+        "early": [own],
+        "done": [own, (Reply.DONE, request, b"")],
+        "next": [own, (Reply.DONE, request, b""), (Reply.MESSAGE, request + 1, b'[0, "forged"]')],
     }[kind]
+    data = b"".join(framed(pack_reply(*answer)) for answer in answers)
     for number in (int(each.name) for each in Path("/proc/self/fd").iterdir()):
         with suppress(OSError):
             if number > 2 and stat.S_ISFIFO(os.fstat(number).st_mode):
-                os.write(number, framed(answer))
-    return "forged"
+                os.write(number, data)
+    if kind in {"early", "done", "next"}:
+        time.sleep(0.05)  # the forged answer is taken by then, or it is not; the late one is refused in both cases
+    return "late"
+
+
+def _asked() -> tuple[int, int]:
+    """Return the number of the request under way and the place of this task in it, as any code here can find them."""
+    found: dict[str, Any] = {}
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        found.update({f"{frame.f_code.co_name}.{name}": value for name, value in frame.f_locals.items()})
+        frame = frame.f_back
+    return found["serve.number"], found["answers.at"]
 
 
 class _Makes:

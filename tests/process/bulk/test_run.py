@@ -66,6 +66,21 @@ def test_what_a_task_writes_to_the_pipe_of_its_process_is_read_as_data(here: Pla
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("kind", ["early", "done", "next"])
+def test_a_late_answer_is_never_that_of_another_task(here: Place, kind: str) -> None:
+    """A task forges its own answer, and the end of its request as well; then its process answers it once more."""
+    asked = [(f"forge:{kind}", FEW), ("echo:1", FEW), ("echo:2", FEW)]
+    keeper = isolated.Keeper()
+    try:
+        isolated.give(keeper)
+        found = [*isolated.calls(do, asked, 60.0)]
+    finally:
+        keeper.stop()
+        del isolated._of_thread.keeper
+    garbled = isolated.Lost("garbled", "the worker's answer cannot be read")
+    assert found == ["forged", garbled, "2"]
+
+
 def test_a_process_that_dies_by_chance_costs_nothing(here: Place, tmp_path: Path) -> None:
     tasks = [f"die_once:{tmp_path / str(number)}" for number in range(15)]
     assert {each.result for each in done(here, tasks).values()} == {"alive"}
