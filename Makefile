@@ -39,7 +39,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems faults docs docs-site words clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-web-all web-pictures pictures test-long test-all demo demo-event demo-web serve web web-rules arena rig bench bench-solver bench-event bench-match bench-peers compare crash nemesis soak attack fuzz differential theorems faults docs docs-site words clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ web-pictures: $(GENERATED) ## Take pictures of every page, light and dark, phone
 test-web-all: $(GENERATED) web-rules ## Test the pages in Firefox and WebKit as well; installs the browsers where apt-get may
 	@$(BIN)/python -m tests.web.engines
 	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 -m 'not long' $(if $(K),-k '$(K)') tests/web tests/web/all_engines.py
+
+pictures: $(GENERATED) ## Take the pictures of the documentation, into docs/images; needs Chromium
+	@$(BIN)/python -m tests.docs.pictures
 
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build
