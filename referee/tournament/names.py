@@ -11,28 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from referee.games.game import InputError
-from referee.log.entry import SALT_BYTES, player_hash
+from referee.log.entry import SALT_BYTES
+from referee.log.names import Person, Row, alike, check_unlike, checked, names_text, rows_of, same
 from referee.tournament.rules.round import Entrant
 
 if TYPE_CHECKING:
     from _csv import Reader
 
-MAX_NAME: Final = 80
-_HEAD: Final = ("number", "name", "salt")
 _SEPARATORS: Final = ",;\t|"
-
-
-@dataclass(frozen=True)
-class Person:
-    """A name, and the salt with which the log's hash of it can be proved."""
-
-    name: str
-    salt: bytes
-
-    @property
-    def player(self) -> bytes:
-        """The player's hash, as the log has it."""
-        return player_hash(self.salt, self.name)
 
 
 @dataclass(frozen=True)
@@ -49,9 +35,7 @@ class Names:
     def with_one(self, number: int, name: str) -> tuple[Names, Person]:
         """Return the names with one more. Raise ``InputError`` for a name that is there, or is none."""
         name = checked(name)
-        for other, person in self.people.items():
-            if person.name.casefold() == name.casefold():
-                raise InputError("name", f"{name!r} is entrant {other}", "another name, or a letter more")
+        check_unlike(name, {other: person.name for other, person in self.people.items()})
         person = Person(name, secrets.token_bytes(SALT_BYTES))
         return Names({**self.people, number: person}), person
 
@@ -72,7 +56,7 @@ class Names:
         """Return the entrant of a number or a name. Raise ``InputError``."""
         if word.isascii() and word.isdecimal():
             return int(word)
-        found = [number for number, person in self.people.items() if person.name.casefold() == word.casefold()]
+        found = [number for number, person in self.people.items() if same(person.name, word)]
         if len(found) != 1:
             raise InputError("entrant", f"{word!r}", "an entrant's number or whole name")
         return found[0]
@@ -85,29 +69,21 @@ class Names:
         name = self[number].casefold()
         return number in self.people and (name.startswith(wanted) or f" {wanted}" in name)
 
+    def alike(self, number: int) -> list[int]:
+        """Return the entrants whose names look like this one's, though they are spelled in other letters."""
+        name = self.people[number].name
+        return [other for other, person in self.people.items() if other != number and alike(name, person.name)]
+
     def csv(self) -> str:
-        """Return a table of them."""
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(_HEAD)
-        writer.writerows((number, person.name, person.salt.hex()) for number, person in sorted(self.people.items()))
-        return text.getvalue()
+        """Return a file of them."""
+        return names_text(Row(number, person) for number, person in sorted(self.people.items()))
 
     @classmethod
     def read(cls, path: Path) -> Names:
-        """Read what ``csv`` writes; nothing if there is no file."""
+        """Read what ``csv`` writes; nothing if there is no file. Raise ``InputError``."""
         if not path.exists():
             return cls({})
-        _, *rows = csv.reader(StringIO(path.read_text(encoding="utf-8")))
-        return cls({int(number): Person(name, bytes.fromhex(salt)) for number, name, salt in rows})
-
-
-def checked(name: str) -> str:
-    """Return a name with single spaces. Raise ``InputError``."""
-    found = " ".join(name.split(" ")).strip()
-    if not found or len(found) > MAX_NAME or not found.isprintable():
-        raise InputError("name", f"{name[:MAX_NAME]!r}", f"1 to {MAX_NAME} characters on one line")
-    return found
+        return cls({number: person for number, person, _ in rows_of(path.read_text(encoding="utf-8"))})
 
 
 class Listed(NamedTuple):

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple, NoReturn
 
 import referee as program
 from referee.games.game import InputError
-from referee.tournament.names import Names, checked
+from referee.log.names import checked
+from referee.tournament.names import Names
 from referee.tournament.rules import State, Terms
 from referee.tournament.rules.round import Round
 from referee.tournament.rules.scoring import Scores, standings, table_points

@@ -14,7 +14,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from referee.games import registry
-from referee.games.game import UnknownRules
+from referee.games.game import InputError, UnknownRules
+from referee.log.entry import SALT_BYTES
+from referee.log.names import Person, people_of
 from referee.log.replay import Record
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
@@ -280,6 +282,8 @@ class Wishes:
     seats: int | None = None
     age_order: str | None = None
     principals: Sequence[str] = ()
+    names: Sequence[str] = ()
+    """The players' names by seat, empty for none; the game commits to them."""
     options: str | None = None
     """The options, as JSON."""
     components: Callable[[str], bytes] | None = None
@@ -309,7 +313,7 @@ class Wishes:
         previous = self.previous
         if previous is not None and (self.options or self.age_order or self.components):
             raise BadWord("series-of", ": options and components are those of the previous game; expected none here")
-        rules, seats = game_of(self.rules, self.seats, previous)
+        rules, seats = game_of(self.rules, self.seats or len(self.names) or None, previous)
         before = b"" if previous is None else next_options(previous)
         chosen = options(rules, before, self.options, self.age_order)
         request = pb.CreateGameRequest(rules_id=rules, options=chosen, series=place(previous, first=self.series))
@@ -326,6 +330,7 @@ class Wishes:
                 what = phrase(": {n} given; expected {seats}, one for each seat", n=len(self.principals), seats=seats)
                 raise BadWord("principal", what)
             request.principals.extend("" if name == "-" else name for name in self.principals)
+        self._add_names(request)
         request.declaring_scribe_key = self.declare or b""
         request.scribe_keys.extend(self.scribes)
         request.arbiter_keys.extend(self.arbiter_keys)
@@ -339,6 +344,19 @@ class Wishes:
         if self.proofs is not Proofs.NONE:
             request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{self.proofs.name}")
         return request
+
+    def _add_names(self, request: pb.CreateGameRequest) -> None:
+        if len(self.names) > len(request.seats):
+            what = phrase(": {n} given; expected at most {seats}", n=len(self.names), seats=len(request.seats))
+            raise BadWord("names", what)
+        try:
+            people, _ = people_of(self.names)
+        except InputError as error:
+            raise BadWord("names", f": {error.what}; expected {error.expected}") from None
+        for seat, name in people.items():
+            person = Person(name, secrets.token_bytes(SALT_BYTES))
+            request.seats[seat].player = person.player
+            request.names.add(seat=seat, name=person.name, salt=person.salt)
 
     def _add_occasion(self, request: pb.CreateGameRequest) -> None:
         occasion = (("event", "event_id", self.event, MOST_EVENT), ("round", "round", self.round, MOST_NUMBER))
@@ -355,6 +373,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "age_order": "age-order",
     "components": "components",
     "principals": "principal",
+    "names": "names",
     "arbiter_keys": "arbiter-key",
     "scribe_keys": "scribe",
     "declared": "declare",

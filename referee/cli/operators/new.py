@@ -18,6 +18,7 @@ from referee.cli.shared.arguments import CardLanguage, check_language, public_ke
 from referee.cli.shared.components import components as own_components
 from referee.cli.shared.components import default_components
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import given_names
 from referee.cli.shared.openings import (
     LINKS_UNREACHABLE,
     UNREACHABLE,
@@ -125,6 +126,15 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             metavar="NAME",
             help="Principal with its own token (`referee token`) who takes the seat, or - for a seat "
             "that gets a join string. Give it once for each seat, in order.",
+            rich_help_panel="The seats",
+        ),
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="The players' names in order of play, with commas between, or a file with a name a line. The game "
+            "commits to them, so that everybody can check who won; they are in no log.",
             rich_help_panel="The seats",
         ),
     ] = None,
@@ -280,6 +290,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         seats=seats,
         age_order=age_order,
         principals=principal or [],
+        names=[] if names is None else given_names(names),
         options=options,
         components=None if components is None else partial(own_components, file=components),
         series=series,
@@ -323,7 +334,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             # Before the game is opened, as its join strings are sent only once.
             with new_file(out) as file:
                 created = asyncio.run(office.open_game(request))
-                cards.extend(office.cards(created))
+                cards.extend(office.cards(created, wishes.names))
                 if file is not None:
                     file.write(seats_text(created, cards))
             print(_as_json(created, cards) if as_json else _as_text(created, cards, out))

@@ -128,7 +128,7 @@ class Office:
 
     async def _is_of(self, channel: grpc.aio.Channel, table: Pairing, game_id: str) -> bool:
         """Return whether a game of the table's number is the table's: a round that was paired again may have others."""
-        players = [seat.player for seat in table.request.seats]
+        players = [seat.player for seat in table.request.seats] if table.of_event else []
         return game_id not in table.named and (not any(players) or await self._players(channel, game_id) == players)
 
     async def _first(self, channel: grpc.aio.Channel, table: Pairing, ours: str) -> str:
@@ -187,7 +187,7 @@ class Office:
                 seat,
                 format_join(self.public, game.id, seat, token),
                 format_link(self.web, game.id, seat, token) if self.web else "",
-                names[seat] if names else "",
+                names[seat] if seat < len(names) else "",
                 game.event_id if game.HasField("event_id") else None,
                 game.round if game.HasField("round") else None,
                 game.table if game.HasField("table") else None,

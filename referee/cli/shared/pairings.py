@@ -61,6 +61,8 @@ class Pairing:
     """The game that the event names for it now; empty: none."""
     named: Set[str] = frozenset()
     """Every game that the event has named in the round, also of pairings that were annulled."""
+    of_event: bool = False
+    """True if the seats commit to the names of an event's entrants, which are the same whenever it is asked."""
 
     @property
     def file_name(self) -> str:
@@ -178,6 +180,8 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         if players["principal"]:
             seats = max(asked.seats or 0, max(named) + 1)
             asked = replace(asked, principals=[players["principal"].get(seat, "-") for seat in range(seats)])
+        if players["seat"]:
+            asked = replace(asked, names=[players["seat"].get(seat, "") for seat in range(max(players["seat"]) + 1)])
         _check(request := asked.request())
     except (BadWord, Failure, LogError, UnknownRules) as error:
         # It names the option, and so the column, which is called as the option is.

@@ -49,6 +49,7 @@ from referee.tournament.file import EventFile
 from referee.tournament.game_logs import LogRead, Where, of_table, read_game
 from referee.tournament.input import table_of
 from referee.tournament.log import EventLog
+from referee.tournament.names import Names
 from referee.tournament.organiser import newest_round
 from referee.tournament.rebuild import read_again
 from referee.tournament.rules import State
@@ -115,10 +116,21 @@ def tables_to_open(event: EventFile, wishes: Wishes, *, with_joins: bool) -> lis
         request = asked.request()
         for seat, who in zip(request.seats, players, strict=True):
             seat.player = state.entrants[who].player
+        _add_names(request, players, event.names)
         names = tuple(called(who, event.names) for who in players)
         game = round_.games.get(table, b"").hex()
-        tables.append(Pairing(f"table {table}", (number, round_.number, table), names, request, game, named))
+        tables.append(
+            Pairing(f"table {table}", (number, round_.number, table), names, request, game, named, of_event=True)
+        )
     return tables
+
+
+def _add_names(request: pb.CreateGameRequest, players: Sequence[int], names: Names) -> None:
+    """Give the game the names whose salts are here."""
+    for seat, who in enumerate(players):
+        person = names.people.get(who)
+        if person is not None and person.fits(request.seats[seat].player):
+            request.names.add(seat=seat, name=person.name, salt=person.salt)
 
 
 def _named(log: EventLog, number: int) -> Set[str]:

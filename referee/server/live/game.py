@@ -120,7 +120,8 @@ class LiveGame:
         game._settle(rows, clock.referee_ms)
         reply = AwaitedReply()
         listing = opening.listing._replace(opened_ms=clock.referee_ms)
-        game._commit(rows, clock, reply, opening=replace(opening, listing=listing))
+        names = [name._replace(named_ms=clock.referee_ms) for name in opening.names]
+        game._commit(rows, clock, reply, opening=replace(opening, listing=listing, names=names))
         return game, reply.answer
 
     @classmethod

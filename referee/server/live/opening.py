@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
 from referee import dealer
 from referee.games import registry, table_rules
-from referee.games.game import UnknownRules
+from referee.games.game import InputError, UnknownRules
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, check_open
 from referee.log.errors import Code, LogError
 from referee.log.header import build_header, header_hash
 from referee.log.intent import game_id
+from referee.log.names import Person, Source, check_unlike, checked
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.server.live.refusals import BadField
-from referee.server.store.store import Grant, Listing, Opening
+from referee.server.store.store import Grant, Listing, Opening, SeatName
 from referee.tournament.log import opening
 from referee.tournament.rules import TOURNAMENT
 from referee.tournament.wire import CODECS
 from referee.v1.event_service_pb2 import CreateEventRequest
-from referee.v1.game_service_pb2 import CreateGameRequest
+from referee.v1.game_service_pb2 import CreateGameRequest, PlayerName
 from referee.wire import strict
 
 TOKEN_BYTES = 32
@@ -111,7 +112,8 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str, own_key
         dealer.declare(opened, 0)
     else:
         secret = dealer.deal(opened)
-    return _with_tokens(_encoded(opened), opened, header, secret, _principals(request))
+    names = _names(request)
+    return _with_tokens(_encoded(opened), opened, header, secret, _principals(request), names=names)
 
 
 def prepare_event(request: CreateEventRequest, producer: str) -> Prepared:
@@ -200,6 +202,32 @@ def _principals(request: CreateGameRequest) -> Sequence[str]:
     return principals
 
 
+def _names(request: CreateGameRequest) -> list[SeatName]:
+    """Return the names of the players, which the seats commit to. Raise ``BadField``."""
+    found: dict[int, SeatName] = {}
+    for i, message in enumerate(request.names):
+        field, seat = f"names[{i}]", message.seat
+        if seat >= len(request.seats) or seat in found:
+            raise BadField(f"{field}.seat", "each seat of the game once")
+        name = Person(name_of(message, field, {f"p{n + 1}": other.name for n, other in found.items()}), message.salt)
+        if not name.fits(request.seats[seat].player):
+            raise BadField(f"{field}.salt", "the 16 bytes with which the name fits player of the seat")
+        found[seat] = SeatName(seat, name.name, name.salt, Source.OPENING, 0)
+    return [found[seat] for seat in sorted(found)]
+
+
+def name_of(message: PlayerName, field: str, others: Mapping[str, str]) -> str:
+    """Return a name of a request, which nobody else has. ``others``: by ``p1``, ``p2``, …. Raise ``BadField``."""
+    try:
+        name = checked(message.name)
+        check_unlike(name, others)
+    except InputError as error:
+        raise BadField(f"{field}.name", error.expected, what=f"{error.what}; expected {error.expected}") from None
+    if name != message.name:
+        raise BadField(f"{field}.name", f"the form {name!r}: Unicode's NFC, with single blanks")
+    return name
+
+
 def _with_tokens(  # noqa: PLR0917 - what a game is made of
     open_data: bytes,
     opened: log_pb2.GameOpen,
@@ -207,6 +235,7 @@ def _with_tokens(  # noqa: PLR0917 - what a game is made of
     secret: bytes | None,
     principals: Sequence[str],
     listing: Listing | None = None,
+    names: Sequence[SeatName] = (),
 ) -> Prepared:
     identity = game_id(open_data)
     taken = principals or [""] * len(opened.seats)
@@ -221,5 +250,14 @@ def _with_tokens(  # noqa: PLR0917 - what a game is made of
     wants = bool(opened.terms.proofs)
     event_id, round_, table = (getattr(opened, name) if opened.HasField(name) else None for name in _OCCASION)  # type: ignore[arg-type]
     listing = listing or Listing(event_id, round_, table)
-    opening = Opening(opened.header_hash, header, secret, grants, principals, wants_certificates=wants, listing=listing)
+    opening = Opening(
+        opened.header_hash,
+        header,
+        secret,
+        grants,
+        principals,
+        wants_certificates=wants,
+        listing=listing,
+        names=names,
+    )
     return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

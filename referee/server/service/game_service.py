@@ -37,6 +37,7 @@ from referee.server.service.counters import Acts, Arrival
 from referee.server.service.guard import charge
 from referee.server.service.limits import Account, check_due
 from referee.server.service.messages import game_id_of, page_of, page_token, violation_message
+from referee.server.service.naming import name_player, names_of
 from referee.server.service.permissions import OVERSEERS, Scope
 from referee.server.service.play_stream import HERE, PlayStream, SeatsElsewhere, SeatStreams, Together
 from referee.server.service.tournaments import registered_key
@@ -304,6 +305,12 @@ class GameService:
         await game.abort()
         self._log.info("game aborted", game=request.game_id)
         return pb.AbortGameResponse(game=game_message(await game.record()))
+
+    async def GetNames(self, request: pb.GetNamesRequest, caller: Caller) -> pb.GetNamesResponse:
+        return await names_of(self._live_games, request, caller)
+
+    async def NamePlayer(self, request: pb.NamePlayerRequest, caller: Caller) -> pb.NamePlayerResponse:
+        return await name_player(self._live_games, request, caller)
 
     async def _game(self, game_id: str, caller: Caller) -> LiveGame:
         return await self._live_games.game(game_id_of(game_id), caller.account)

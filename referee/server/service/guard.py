@@ -46,6 +46,7 @@ WRITES = frozenset(
     {
         "referee.v1.GameService/CreateGame",
         "referee.v1.GameService/AbortGame",
+        "referee.v1.GameService/NamePlayer",
         "referee.v1.ArbiterService/EraseRemark",
         "referee.v1.EventService/CreateEvent",
         "referee.v1.AccessService/IssueToken",

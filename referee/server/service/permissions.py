@@ -50,6 +50,7 @@ OBSERVERS: Final = OVERSEERS | {Scope.ARBITER}
 """Arbiters see less of it: the games that they may rule on."""
 CALLERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ORGANISE})
 ARBITERS: Final = frozenset({Scope.ARBITER})
+NAMERS: Final = frozenset({Scope.ORGANISE, Scope.PLAY})
 ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
 
 KNOWN: Final = frozenset(Scope) - {Scope.GATEWAY}
@@ -67,6 +68,8 @@ PERMISSIONS: Final = {
     "referee.v1.GameService/GetLog": EVERYBODY,
     "referee.v1.GameService/GetLogProof": EVERYBODY,
     "referee.v1.GameService/AbortGame": ORGANISERS,
+    "referee.v1.GameService/GetNames": EVERYBODY,
+    "referee.v1.GameService/NamePlayer": NAMERS,
     "referee.v1.ArbiterService/SubmitAct": AUTHORS,
     "referee.v1.ArbiterService/GetDocket": EVERYBODY,
     "referee.v1.ArbiterService/CallArbiter": CALLERS,

@@ -30,6 +30,7 @@ from referee.server.store.store import (
     Observer,
     Player,
     Row,
+    SeatName,
     Standbys,
     StoredGame,
     StoreFailed,
@@ -273,6 +274,12 @@ class SqlStore(ABC):
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
         return await asyncio.to_thread(self._change, statements.erase_remark, game_id, seq)
 
+    async def keep_name(self, game_id: bytes, name: SeatName) -> None:
+        await asyncio.to_thread(self._change, statements.keep_name, game_id, name)
+
+    async def erase_name(self, game_id: bytes, seat: int) -> bool:
+        return await asyncio.to_thread(self._change, statements.erase_name, game_id, seat)
+
     async def number_heads(self, limit: int) -> int | None:
         # A look, which is all that most of the time needs, takes no turn beside the writer.
         if (size := await self._read(self._settled)) is not None:
@@ -346,6 +353,9 @@ class SqlStore(ABC):
 
     async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
         return await self._read(statements.remarks_of_entries, game_id, first, end)
+
+    async def names(self, games: Sequence[bytes]) -> dict[bytes, list[SeatName]]:
+        return await self._read(statements.names_of_games, games)
 
     async def grant(self, digest: bytes) -> Grant | None:
         return await self._read(statements.find_grant, digest)

@@ -25,7 +25,7 @@ from referee.server.store.sql import MARKS_FILE, SEAL_FILE, SqlStore, check_new,
 from referee.server.store.sqlite_files import connect, copy_whole, make_room, store_errors
 from referee.server.store.store import BUSY_S, StoreFailed, Upgrade
 
-VERSION = 7
+VERSION = 8
 
 
 # Entries are in the order of their commits, whatever game they are of: clustered by game, every batch would touch
@@ -101,14 +101,22 @@ CREATE TABLE heads (
 ) STRICT;
 CREATE UNIQUE INDEX heads_by_leaf ON heads (leaf);
 """
+# Names of people, apart from all that is signed: they can be erased.
+_NAMES = """
+CREATE TABLE names (
+    game INTEGER NOT NULL, seat INTEGER NOT NULL, name TEXT NOT NULL, salt BLOB NOT NULL, source INTEGER NOT NULL,
+    named_ms INTEGER NOT NULL, PRIMARY KEY (game, seat)
+) STRICT, WITHOUT ROWID;
+"""
 _FROM = {
-    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS,
-    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS,
-    2: _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS,
-    3: _PROOFS + _REMARKS + _LISTINGS + _HEADS,
-    4: _REMARKS + _LISTINGS + _HEADS,
-    5: _LISTINGS + _HEADS,
-    6: _HEADS,
+    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS + _NAMES,
+    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS + _NAMES,
+    2: _STATES + _PROOFS + _REMARKS + _LISTINGS + _HEADS + _NAMES,
+    3: _PROOFS + _REMARKS + _LISTINGS + _HEADS + _NAMES,
+    4: _REMARKS + _LISTINGS + _HEADS + _NAMES,
+    5: _LISTINGS + _HEADS + _NAMES,
+    6: _HEADS + _NAMES,
+    7: _NAMES,
 }
 
 

@@ -23,6 +23,7 @@ from referee.server.store.store import (
     Opening,
     Player,
     Row,
+    SeatName,
     StoredGame,
     StoreFailed,
 )
@@ -181,6 +182,7 @@ def open_game(session: Session, seal: Seal, game_id: bytes, opening: Opening) ->
         "INSERT INTO players (game, seat, principal) VALUES (?, ?, ?)",
         [(number, seat, principal) for seat, principal in enumerate(opening.principals) if principal],
     )
+    _insert_names(session, number, opening.names)
     if opening.wants_certificates:
         await_certificates(session, number)
     return number
@@ -468,3 +470,36 @@ def erase_remark(session: Session, game_id: bytes, seq: int) -> bool:
     """Take the text out of the database; return whether there was one."""
     query = "DELETE FROM remarks WHERE game = (SELECT number FROM games WHERE id = ?) AND seq = ?"
     return session.execute(query, (game_id, seq)).rowcount > 0
+
+
+# --- names of players --------------------------------------------------------------------------------------------
+
+
+def _insert_names(session: Session, game: int, names: Iterable[SeatName]) -> None:
+    session.executemany(
+        "INSERT INTO names (game, seat, name, salt, source, named_ms) VALUES (?, ?, ?, ?, ?, ?)",
+        [(game, *name) for name in names],
+    )
+
+
+def names_of_games(session: Session, games: Sequence[bytes]) -> dict[bytes, list[SeatName]]:
+    """Return by game the names of its players, by seat."""
+    found: dict[bytes, list[SeatName]] = {}
+    query = f"""SELECT id, seat, name, salt, source, named_ms FROM games JOIN names ON names.game = games.number
+        WHERE id IN ({", ".join("?" * len(games))}) AND state <> ? ORDER BY seat"""  # noqa: S608 - places alone
+    for game_id, *name in session.execute(query, (*games, State.GIVEN_UP)) if games else ():
+        found.setdefault(game_id, []).append(SeatName(*name))
+    return found
+
+
+def keep_name(session: Session, game_id: bytes, name: SeatName) -> None:
+    """Keep the name of the seat's player, in the place of the one before."""
+    number = number_of(session, game_id)
+    session.execute("DELETE FROM names WHERE game = ? AND seat = ?", (number, name.seat))
+    _insert_names(session, number, [name])
+
+
+def erase_name(session: Session, game_id: bytes, seat: int) -> bool:
+    """Take the name out of the database; return whether there was one."""
+    query = "DELETE FROM names WHERE game = (SELECT number FROM games WHERE id = ?) AND seat = ?"
+    return session.execute(query, (game_id, seat)).rowcount > 0

@@ -110,6 +110,19 @@ UNLISTED: Final = Listing()
 """The listing of a game that only its id finds."""
 
 
+class SeatName(NamedTuple):
+    """The name of a seat's player: beside all that is signed, so that it can be erased."""
+
+    seat: int
+    name: str
+    salt: bytes
+    """The salt of the commitment in entry 0; empty: there is none."""
+    source: int
+    """The giver, by the numbers of the API's ``NameSource``."""
+    named_ms: int
+    """The time, in milliseconds since 1970."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """The data of a new game besides its entries."""
@@ -127,6 +140,7 @@ class Opening:
     wants_certificates: bool = False
     """True if certificates are to be made for the game's entries."""
     listing: Listing = UNLISTED
+    names: Sequence[SeatName] = ()
 
 
 class Certificate(NamedTuple):
@@ -403,6 +417,18 @@ class Store(Protocol):
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
         """Erase the entry's text, overwriting it where the database can; return False if there was none."""
+
+    async def names(self, games: Sequence[bytes]) -> dict[bytes, list[SeatName]]:
+        """Return by game the names of its players, by seat; a game without names is not among them."""
+
+    async def keep_name(self, game_id: bytes, name: SeatName) -> None:
+        """Keep the name of the seat's player, in the place of the one before.
+
+        Raise ``StoreFailed`` if the game is not there.
+        """
+
+    async def erase_name(self, game_id: bytes, seat: int) -> bool:
+        """Erase the name of the seat's player, overwriting it where the database can; False: there was none."""
 
     async def grant(self, digest: bytes) -> Grant | None:
         """Return the grant of the token or certificate with this SHA-256, expired and revoked ones as well.

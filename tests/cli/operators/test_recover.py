@@ -187,12 +187,12 @@ async def test_a_look_upgrades_nothing_and_a_repair_keeps_a_copy(a_copy: SetBack
     assert not copy.exists()
     told = case.recover(case.lost.id, "--continue")
     assert told.startswith(f"{store}: of an earlier program; kept as {copy} and brought up to date\n")
-    assert (version(store), version(copy)) == (7, 5)
+    assert (version(store), version(copy)) == (8, 5)
     assert case.lost.id not in case.recover(code=1)
     with closing(sqlite3.connect(store)) as other:
-        other.execute("PRAGMA user_version = 8")
+        other.execute("PRAGMA user_version = 9")
     told = case.recover(code=1)
-    assert f"{store}: a newer program wrote it (store version 8; this program has 7), and nothing was changed" in told
+    assert f"{store}: a newer program wrote it (store version 9; this program has 8), and nothing was changed" in told
     assert told.endswith("expected the newer program\n")
     copy.replace(f"{store}.v7")
     assert f"or {store}.v7, the copy from before the upgrade" in case.recover(code=1)

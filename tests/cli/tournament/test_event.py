@@ -224,7 +224,7 @@ def test_a_knock_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("enter", "anna"), 2, "name: 'anna' is entrant 1, expected another name"),
+        (("enter", "anna"), 2, "name: 'anna' is entrant 1 already, expected another name"),
         (("enter", "a\nb"), 2, "name: 'a\\nb', expected 1 to 80 characters on one line"),
         (("enter",), 2, "NAME: no name, expected names, or --csv"),
         (("checkin", 9), 8, "nothing entered: entrant 9: no such entrant (EVT-R1"),

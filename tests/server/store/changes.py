@@ -9,7 +9,8 @@ from referee.log.note import Checkpoint, Note, NoteSignature
 from referee.server.store.store import Change, Grant, Opening, Row, Store, StoreFailed
 from referee.server.store.writer import GroupWriter
 
-UNLISTED = """DROP TABLE heads; DROP INDEX games_by_event; DROP INDEX games_by_time; DROP INDEX players_by_principal;
+UNLISTED = """DROP TABLE names; DROP TABLE heads;
+    DROP INDEX games_by_event; DROP INDEX games_by_time; DROP INDEX players_by_principal;
     ALTER TABLE games DROP COLUMN event; ALTER TABLE games DROP COLUMN round; ALTER TABLE games DROP COLUMN place;
     ALTER TABLE games DROP COLUMN opened_ms; PRAGMA user_version = 5;"""
 """Makes a database of the version before lists had filters."""

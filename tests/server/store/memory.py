@@ -25,6 +25,7 @@ from referee.server.store.store import (
     Opening,
     Player,
     Row,
+    SeatName,
     StoredGame,
     StoreFailed,
     TakenOver,
@@ -102,6 +103,7 @@ class _Game:
     rows: dict[int, Row] = field(default_factory=dict)
     answers: dict[int, bytes] = field(default_factory=dict)
     remarks: dict[int, bytes] = field(default_factory=dict)
+    names: dict[int, SeatName] = field(default_factory=dict)
     certificates: dict[tuple[int, int], bytes] = field(default_factory=dict)
     awaits: int | None = None
     closed: bytes | None = None
@@ -186,6 +188,7 @@ class MemoryStore:
             raise StoreFailed("an entry is never replaced")
         if change.opening is not None:
             game = self._games[change.game_id] = _Game(len(self._games) + 1, change.opening)
+            game.names.update((name.seat, name) for name in change.opening.names)
             self._grants.update((grant.digest, grant) for grant in change.opening.grants)
             game.awaits = 0 if change.opening.wants_certificates else None
         assert game is not None
@@ -210,6 +213,14 @@ class MemoryStore:
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
         return self._of(game_id).remarks.pop(seq, None) is not None
+
+    async def keep_name(self, game_id: bytes, name: SeatName) -> None:
+        if game_id not in self._games:
+            raise StoreFailed(f"no game {game_id.hex()}")
+        self._games[game_id].names[name.seat] = name
+
+    async def erase_name(self, game_id: bytes, seat: int) -> bool:
+        return self._of(game_id).names.pop(seat, None) is not None
 
     async def add_grant(self, grant: Grant) -> bool:
         if grant.game_id is not None and grant.game_id not in self._games:
@@ -338,6 +349,14 @@ class MemoryStore:
     async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
         games = self._games.items()
         return [(each, game.awaits) for each, game in games if game.awaits is not None and not game.is_given_up]
+
+    async def names(self, games: Sequence[bytes]) -> dict[bytes, list[SeatName]]:
+        known = {game_id: self._games[game_id] for game_id in games if game_id in self._games}
+        return {
+            game_id: sorted(game.names.values())
+            for game_id, game in known.items()
+            if game.names and not game.is_given_up
+        }
 
     async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
         kept = self._of(game_id).remarks

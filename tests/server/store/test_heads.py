@@ -120,6 +120,7 @@ async def test_games_in_postgresql_of_an_earlier_version_have_their_heads(postgr
     first, second = await _played(store, 1, ended=False), await _played(store, 2)
     await store.close()
     postgres.ask(url, "DROP TABLE heads")
+    postgres.ask(url, "DROP TABLE names")
     postgres.ask(url, "UPDATE facts SET value = '1' WHERE name = 'version'")
     store = on_postgres(url, tmp_path)
     assert await store.number_heads(9) == 3

@@ -294,7 +294,7 @@ async def test_tables_of_another_version_are_left_alone(postgres: Postgres, tmp_
     url = postgres.new()
     await on_postgres(url, tmp_path).close()
     postgres.ask(url, "UPDATE facts SET value = '9' WHERE name = 'version'")
-    with pytest.raises(StoreFailed, match=r"store version 9; this program has 3\), and nothing was changed"):
+    with pytest.raises(StoreFailed, match=r"store version 9; this program has 4\), and nothing was changed"):
         on_postgres(url, tmp_path)
 
 

@@ -26,6 +26,7 @@ from referee.server.store.store import (
     NewCertificates,
     Player,
     Row,
+    SeatName,
     Store,
     StoreFailed,
 )
@@ -326,6 +327,30 @@ async def test_texts_are_kept_with_the_first_entry_and_erased(store: Store) -> N
     assert await store.remarks(identity(1), 0, 9) == {3: b"more words"}
 
 
+# --- names of players ----------------------------------------------------------------------------------------
+
+ANNA, BELA = SeatName(0, "Anna", b"s" * 16, 1, 5), SeatName(1, "Béla", b"", 3, 6)
+
+
+async def test_names_come_with_the_opening_and_later_and_are_erased(store: Store) -> None:
+    await committed(store, Change(identity(1), [row(0)], replace(opening(1), names=[ANNA])))
+    await committed(store, Change(identity(2), [row(0)], opening(2)))
+    games = [identity(2), identity(1), identity(3)]
+    assert await store.names(games) == {identity(1): [ANNA]}
+    await store.keep_name(identity(1), BELA)
+    await store.keep_name(identity(2), BELA._replace(seat=0))
+    assert await store.names(games) == {identity(1): [ANNA, BELA], identity(2): [BELA._replace(seat=0)]}
+    await store.keep_name(identity(1), BELA._replace(name="Cecil"))
+    assert (await store.names([identity(1)]))[identity(1)] == [ANNA, BELA._replace(name="Cecil")]
+    assert await store.erase_name(identity(1), 0)
+    assert not await store.erase_name(identity(1), 0)
+    assert not await store.erase_name(identity(3), 1)
+    assert (await store.names([identity(1)]))[identity(1)] == [BELA._replace(name="Cecil")]
+    with pytest.raises(StoreFailed):
+        await store.keep_name(identity(3), ANNA)
+    assert await store.names([]) == {}
+
+
 # --- marks ---------------------------------------------------------------------------------------------------
 
 
@@ -399,6 +424,9 @@ _ASKED: dict[str, Callable[[Store], Awaitable[object]]] = {
     "awaiting_certificates": lambda store: store.awaiting_certificates(),
     "remarks": lambda store: store.remarks(identity(1), 0, 9),
     "erase_remark": lambda store: store.erase_remark(identity(1), 0),
+    "names": lambda store: store.names([identity(1)]),
+    "keep_name": lambda store: store.keep_name(identity(1), ANNA),
+    "erase_name": lambda store: store.erase_name(identity(1), 0),
     "grant": lambda store: store.grant(A),
     "grants": lambda store: store.grants(None, 9),
     "add_grant": lambda store: store.add_grant(Grant(A, "alice", frozenset())),

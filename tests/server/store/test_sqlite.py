@@ -22,7 +22,17 @@ from referee.server.store import sqlite
 from referee.server.store.session import Session
 from referee.server.store.sqlite import SqliteStore
 from referee.server.store.sqlite_files import connect
-from referee.server.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, StoreFailed, Upgrade
+from referee.server.store.store import (
+    Certificate,
+    Change,
+    Grant,
+    Listing,
+    NewCertificates,
+    Row,
+    SeatName,
+    StoreFailed,
+    Upgrade,
+)
 from referee.server.store.writer import GroupWriter
 from tests.server.store.changes import UNLISTED, committed, identity, opening, row
 from tests.small_disk import small_disk
@@ -141,7 +151,7 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match=r"newer program wrote it \(store version 9; this program has 7\)"):
+    with pytest.raises(StoreFailed, match=r"newer program wrote it \(store version 9; this program has 8\)"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):
@@ -185,7 +195,7 @@ async def test_a_database_is_copied_with_its_log_before_it_is_upgraded(store: Sq
         said = list[Upgrade]()
         store = SqliteStore(path, on_upgrade=said.append)
         assert said == [Upgrade(path, 5, copy)]
-        assert reader.execute("PRAGMA user_version").fetchone() == (7,)
+        assert reader.execute("PRAGMA user_version").fetchone() == (8,)
     assert copy.stat().st_mode & 0o077 == 0
     with closing(sqlite3.connect(copy)) as kept:
         assert kept.execute("PRAGMA user_version").fetchone() == (5,)
@@ -260,6 +270,31 @@ async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Pa
     await committed(store, Change(identity(3), [row(0)], replace(opening(3), wants_certificates=True)))
     assert await store.awaiting_certificates() == [(identity(3), 0)]
     await store.close()
+
+
+async def test_the_database_of_a_version_before_names(store: SqliteStore, tmp_path: Path) -> None:
+    """All games stay, and get names from then on."""
+    await committed(store, Change(identity(0), [row(0)], opening(0)))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
+        other.executescript("DROP TABLE names; PRAGMA user_version = 7;")
+    store = SqliteStore(tmp_path / "referee.db")
+    assert await store.names([identity(0)]) == {}
+    anna = SeatName(0, "Anna", b"s" * 16, 1, 5)
+    await store.keep_name(identity(0), anna)
+    await committed(store, Change(identity(1), [row(0)], replace(opening(1), names=[anna])))
+    assert await store.names([identity(0), identity(1)]) == {identity(0): [anna], identity(1): [anna]}
+    await store.close()
+
+
+async def test_an_erased_name_is_in_the_file_no_more(store: SqliteStore, tmp_path: Path) -> None:
+    await committed(store, Change(identity(0), [row(0)], opening(0)))
+    await store.keep_name(identity(0), SeatName(0, "Anna Erasmus", b"s" * 16, 3, 5))
+    path = tmp_path / "referee.db"
+    assert b"Anna Erasmus" in path.read_bytes() + path.with_name("referee.db-wal").read_bytes()
+    assert await store.erase_name(identity(0), 0)
+    await store.close()
+    assert b"Anna Erasmus" not in path.read_bytes()
 
 
 @pytest.mark.parametrize("version", [0, 3])
