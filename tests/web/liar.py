@@ -104,6 +104,7 @@ async def lying(honest: Gateway) -> AsyncIterator[Liar]:
                 Route("/api/v1/games/{id}", liar.of_game),
                 Route("/api/v1/games/{id}/log", liar.file),
                 Route("/api/v1/games/{id}/positions", liar.all_positions),
+                Route("/api/v1/names", lambda _: JSONResponse({"games": {}})),
                 Route("/api/v1/live", liar.live),
                 Mount("/", application(referee, languages=languages("web"))),
             ]

@@ -22,7 +22,7 @@ from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import phrase
 from referee.v1 import event_service_pb2 as pb
 from referee.v1 import event_service_pb2_grpc as pb_grpc
-from referee.v1 import game_pb2
+from referee.v1 import game_pb2, game_service_pb2
 from referee.wire.enums import bare_name
 from referee_clients.web.hub import Feed, Hub
 from referee_clients.web.limits import cut
@@ -32,6 +32,8 @@ from referee_clients.web.upstream import CALL_S, PAGE_SIZE, Upstream
 
 MOST_GAMES = 12
 """The most games in one stream."""
+MOST_NAMED = 100
+"""The most games whose names one answer has."""
 FILES_BYTES = 64 << 20
 """Most bytes kept of files of games that are over."""
 FILE_BYTES = 8 << 20
@@ -62,6 +64,7 @@ def routes(referee: Upstream) -> list[Route]:
         Route("/api/v1/games", api.games),
         Route("/api/v1/games/{id}", api.game),
         Route("/api/v1/games/{id}/log", api.log),
+        Route("/api/v1/names", api.names),
         Route("/api/v1/games/{id}/positions", api.positions),
         Route("/api/v1/live", api.live),
         Route("/api/v1/rules/{id}", api.rules),
@@ -121,6 +124,11 @@ def game_json(game: game_pb2.Game) -> dict[str, Any]:
     }
 
 
+def _name_json(name: game_service_pb2.PlayerName) -> dict[str, Any]:
+    source = _name(game_service_pb2.NameSource, name.source)
+    return {"seat": name.seat, "name": name.name, "salt": name.salt.hex(), "source": source, "named_ms": name.named_ms}
+
+
 class _Games:
     """The endpoints. Each raises ``Refusal`` and ``grpc.aio.AioRpcError``."""
 
@@ -153,6 +161,14 @@ class _Games:
         game = await self._referee.game(game_id_of(request.path_params["id"]))
         keys = [key.hex() for key in decode_open(game.open).arbiter_keys]
         return _json(game_json(game) | {"arbiter_keys": keys})
+
+    async def names(self, request: Request) -> Response:
+        """Return the names of some games' players. They can be erased, so nothing keeps the answer."""
+        games = request.query_params.get("g", "").split(",")
+        if len(games) > MOST_NAMED:
+            raise bad_field("g", phrase("1 to {most} games with commas between them", most=MOST_NAMED))
+        found = await self._referee.names([game_id_of(game) for game in games])
+        return _json({"games": {game.game_id: [_name_json(name) for name in game.names] for game in found.games}})
 
     async def log(self, request: Request) -> Response:
         game_id = game_id_of(request.path_params["id"])

@@ -10,11 +10,23 @@ from typing import Final
 
 from referee.text.words.catalogue import Text
 
-_VERIFIER: Final = ("bytes", "ed25519", "wire", "schema", "frames", "note", "deck", "entries", "authors", "audit")
+_VERIFIER: Final = (
+    "bytes",
+    "ed25519",
+    "wire",
+    "schema",
+    "frames",
+    "note",
+    "deck",
+    "entries",
+    "authors",
+    "audit",
+    "players",
+)
 GROUPS: Final = {
     "joined/verifier.mjs": tuple(f"verify/{name}.mjs" for name in _VERIFIER),
     "joined/page.mjs": ("words.mjs", "dom.mjs", "finding.mjs", "gateway.mjs", "grid.mjs", "standing.mjs"),
-    "joined/game.mjs": ("positions/reader.mjs", "feed.mjs", "entry_words.mjs", "game.mjs"),
+    "joined/game.mjs": ("positions/reader.mjs", "feed.mjs", "entry_words.mjs", "names.mjs", "game.mjs"),
 }
 """The members of each file, in an order in which a member needs only those before it. No two of them declare the same
 name, and none imports one under another: as they stand, one after another, they are one program. The verifier's run in

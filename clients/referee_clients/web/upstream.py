@@ -5,7 +5,7 @@ It holds no key, and at most one token, which is for saying who calls and for no
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 
 from referee.log.note import VerifierKey
 from referee.v1 import game_pb2, rules_service_pb2, rules_service_pb2_grpc, solver_service_pb2_grpc
@@ -92,6 +92,11 @@ class Upstream:
         """Return a page of the games, the newest first."""
         request = pb.ListGamesRequest(page_size=PAGE_SIZE, page_token=page, state=state)
         return await self._games.ListGames(request, timeout=CALL_S, metadata=self.metadata())
+
+    async def names(self, games: Sequence[str]) -> pb.GetNamesResponse:
+        """Return the names of the players of at most 100 games."""
+        request = pb.GetNamesRequest(game_ids=games)
+        return await self._games.GetNames(request, timeout=CALL_S, metadata=self.metadata())
 
     async def log(self, game_id: str) -> AsyncGenerator[bytes]:
         """Yield the game's file in pieces."""

@@ -6,10 +6,12 @@ import { Feed, Lie } from "./feed.mjs";
 import { findingWords, inEnglish, isEnglish, paragraph } from "./finding.mjs";
 import { Refused, bytes, file, pause } from "./gateway.mjs";
 import { modelOf } from "./grid.mjs";
+import { toldNames } from "./names.mjs";
 import { leftMs, standing, whereWords } from "./standing.mjs";
 import { base64, fromBase64, fromHex, u32 } from "./verify/bytes.mjs";
 import { readFrames } from "./verify/frames.mjs";
 import { verifierKey } from "./verify/note.mjs";
+import { namesOf } from "./verify/players.mjs";
 import { GAMES } from "./verify/schema.mjs";
 import { decodeBody } from "./verify/wire.mjs";
 import { w } from "./words.mjs";
@@ -76,6 +78,8 @@ export class Game {
   #components;
   #game;
   #clock = null;
+  /** The names of the players by seat, `{name, confirmed, source}` or null. */
+  names = [];
 
   /** `receipts`: checkpoints that were kept of it; its history has to contain what they are of. */
   constructor(id, receipts = []) {
@@ -85,6 +89,7 @@ export class Game {
 
   /** Reads the game as far as it is; after a break it has to go on from what is known. Throws Lie and Refused. */
   async open() {
+    const names = this.#game ? null : toldNames([this.id]);
     const log = await bytes(`/games/${this.id}/log`);
     // How many there are is checked with everything else, by the feed.
     const { entries } = await readFrames(log);
@@ -95,6 +100,17 @@ export class Game {
     const [module, components] = await Promise.all([import(`./games/${name}.mjs`), partsOf(name)]);
     this.#components = components;
     this.#game = module[name](decodeBody(this.#rules.tables, tables), components);
+    await this.readNames(names);
+  }
+
+  /** Reads the names, which stand in no entry, against the opening. `told`: as they were asked for. */
+  async readNames(told = toldNames([this.id])) {
+    this.names = await namesOf(this.opened.seats, (await told).get(this.id) ?? []);
+  }
+
+  /** The names alone, for `naming`. */
+  get called() {
+    return this.names.map((found) => found?.name ?? "");
   }
 
   /** Opens the game; waits as long as the gateway or the network is away. `waiting`: called when it is. */
@@ -113,8 +129,11 @@ export class Game {
   /** Takes a commit of the stream of events. Throws Lie. */
   async take({ seq, entries, checkpoint, positions }) {
     if (seq <= this.last) return;
+    const before = this.entries.length;
     await this.#feed.commit({ entries: entries.map(fromBase64), checkpoint: fromBase64(checkpoint), positions: positions.map(fromBase64) });
     this.#clock = null;
+    // Who takes a seat may have given a name, and an organiser names others by the end.
+    if (this.entries.slice(before).some(({ event, intent }) => event === "end" || intent?.act === "join")) await this.readNames();
   }
 
   /** Takes the gateway's word of the clocks. It is not signed; it counts until the next entry. */

@@ -4,8 +4,9 @@ import { h } from "./dom.mjs";
 import { Game, pinKey, showTrouble } from "./game.mjs";
 import { follow } from "./gateway.mjs";
 import { grid } from "./grid.mjs";
+import { nameMark } from "./names.mjs";
 import { clockWords, resultOf, seatWords, standingWords } from "./standing.mjs";
-import { w } from "./words.mjs";
+import { naming, w } from "./words.mjs";
 
 const TICK_MS = 500;
 
@@ -48,12 +49,13 @@ const build = () => {
   boards = Array.from({ length: game.seats }, (_, seat) => {
     const clock = h("span", { class: "clock", role: "timer" });
     const out = h("span", { class: "out" });
-    const title = h("h2", {}, h("span", { class: "name" }, seatWords(seat)), out, game.hasClocks && clock);
+    const name = h("span", { class: "name" });
+    const title = h("h2", {}, name, out, game.hasClocks && clock);
     const facts = h("dl", { class: "facts" });
     const board = grid(w("watch.board", { n: seat }), () => {});
-    const section = h("section", { "aria-label": seatWords(seat) }, title, h("div", { class: "scroll" }, board.element), facts);
+    const section = h("section", {}, title, h("div", { class: "scroll" }, board.element), facts);
     seats.append(section);
-    return { section, clock, out, facts, board };
+    return { section, name, clock, out, facts, board };
   });
   const file = `/api/v1/games/${id}/log`;
   app.replaceChildren(
@@ -120,6 +122,15 @@ const draw = () => {
   drawState();
 };
 
+const drawNames = () => {
+  naming(game.called);
+  boards.forEach(({ section, name }, seat) => {
+    const called = game.called[seat] || seatWords(seat);
+    name.replaceChildren(...[called, nameMark(game.names[seat])].filter(Boolean));
+    section.setAttribute("aria-label", called);
+  });
+};
+
 const drawList = () => {
   for (let n = list.children.length; n <= game.last; n++)
     list.append(h("li", { id: `entry-${n}` }, h("a", { href: `#e=${n}` }, game.wordsOf(n))));
@@ -164,7 +175,9 @@ const failed = (error) => {
 const start = async () => {
   pinKey();
   await game.arrive(() => (state.textContent = w("watch.broken")));
+  naming(game.called);
   build();
+  drawNames();
   go(fromHash() ?? game.last, false);
   stream = follow(() => (stopped || game.isOver ? [] : [[id, game.last]]), {
     open: () => {
@@ -174,6 +187,7 @@ const start = async () => {
     commit: async (data) => {
       const next = game.last + 1;
       await game.take(data);
+      drawNames();
       if (isAtEnd) {
         shown = game.last;
         tell(Math.min(next, shown));

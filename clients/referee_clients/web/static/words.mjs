@@ -6,11 +6,26 @@ const plural = new Intl.PluralRules(document.documentElement.lang);
 
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+/** The names of the players by seat, empty where there is none. */
+let named = [];
+
+/** Says the names of a game's players: from now on, or while `draw` runs, whose result is returned. */
+export const naming = (names, draw) => {
+  const before = named;
+  named = names;
+  if (!draw) return undefined;
+  try {
+    return draw();
+  } finally {
+    named = before;
+  }
+};
+
 /** A player as people say it: the name as it is, or "player 1" for seat 0. */
-export const player = (seat, name = "") => name || w("player", { n: seat + 1 });
+export const player = (seat, name = named[seat]) => name || w("player", { n: seat + 1 });
 
 /** The same where a sentence or a line begins: a name stays as it is. */
-export const firstPlayer = (seat, name = "") => name || upper(player(seat));
+export const firstPlayer = (seat, name = named[seat]) => name || upper(w("player", { n: seat + 1 }));
 
 // Whom a text names is a seat, from 0, or a name.
 const called = (who) => (typeof who === "number" ? player(who) : who);

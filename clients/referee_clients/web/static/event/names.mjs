@@ -1,10 +1,10 @@
 // Names of players, which the log does not have: a list that the organiser gives, checked against the log and kept in the page.
 
 import { h } from "../dom.mjs";
-import { equal, fromHex, sha256, utf8 } from "../verify/bytes.mjs";
+import { fromHex } from "../verify/bytes.mjs";
+import { fits } from "../verify/players.mjs";
 import { w } from "../words.mjs";
 
-const PLAYER = "tile-referee/v1/player\0";
 const MOST_BYTES = 1 << 20;
 const ROW = /^(\d{1,5}),("(?:[^"]|"")*"|[^",]*),([0-9a-f]{32})\r?$/;
 
@@ -29,7 +29,7 @@ export const names = (state, changed) => {
     const rows = file.size > MOST_BYTES ? [] : rowsOf(await file.text());
     for (const { number, name, salt } of rows) {
       const player = state().entrants.get(number)?.player;
-      if (player?.length && equal(player, await sha256(utf8(PLAYER), salt, utf8(name)))) found.set(number, name);
+      if (player && (await fits(player, name, salt))) found.set(number, name);
     }
     known = found;
     said.textContent = w(found.size ? "event.names.read" : "event.names.none", { n: found.size, all: state().entrants.size, other: rows.length - found.size });
