@@ -59,7 +59,7 @@ HONEST = (0, ANNA.name, ANNA.salt), (1, BELA.name, BELA.salt)
         ([(1, ANNA.name, ANNA.salt), (0, BELA.name, BELA.salt)], [ANNA.name, BELA.name]),
         (
             [(0, BELA.name, ANNA.salt), (1, ANNA.name, BELA.salt)],
-            [f"{BELA.name}(told by the organiser)", f"{ANNA.name}(told by the organiser)"],
+            [f"{BELA.name}(as the organiser says)", f"{ANNA.name}(as the organiser says)"],
         ),
         ([(0, BELA.name, b""), (1, BELA.name, BELA.salt)], [NOBODY, BELA.name]),
         ([(0, "a\u202eb", b""), (7, "Cecil", b"")], [NOBODY, NOBODY]),
