@@ -180,10 +180,8 @@ def next_options(record: Record) -> bytes:
 
 def _rules(record: Record) -> Any:
     """Return what the game has of series, if it has any."""
-    try:
-        return registry.part("referee.games", record.opened.rules_id, "series")
-    except UnknownRules:
-        return None
+    scoring = registry.part("referee.games", record.opened.rules_id, "scoring")
+    return scoring if hasattr(scoring, "next_options") else None
 
 
 def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
