@@ -355,7 +355,7 @@ class LiveGames:
     def end_streams(self) -> None:
         """Send all players and watchers the request to come back later, or elsewhere."""
         for game in [*self._open.values(), *self.finished]:
-            game.end_watching(Ending.DRAINING)
+            game.audience.end(Ending.DRAINING)
         self.feeds.end(Ending.DRAINING)
 
     async def close(self) -> None:
@@ -436,7 +436,7 @@ class _Mender:
     async def _mend(self, game: LiveGame) -> None:
         pause_s = MEND_S
         try:
-            while self._open.get(game.game_id) is game and game.is_stale:
+            while self._open.get(game.game_id) is game and game.ledger.is_stale:
                 try:
                     async with self._turn:
                         await game.record()

@@ -139,7 +139,7 @@ class Sharing:
             for game in games:
                 try:
                     if (record := game.peek()) is None:
-                        if not game.has_left:
+                        if game.ledger.left_for is None:
                             self._changed.setdefault(game.game_id, game)
                     elif not record.is_final:
                         listed = game_message(record).SerializeToString()

@@ -162,6 +162,56 @@ class Watcher:
             self.wake()
 
 
+class Audience:
+    """The watchers of one game: each gets every commit that is published while it is here, and one word at its end."""
+
+    __slots__ = ("_ending", "_game_id", "_watchers")
+
+    def __init__(self, game_id: bytes, ending: Ending | None) -> None:
+        """``ending``: the reason why nothing more comes; None: something may."""
+        self._game_id, self._ending = game_id, ending
+        self._watchers: set[Watcher] = set()
+
+    def __len__(self) -> int:
+        return len(self._watchers)
+
+    def add(self, watcher: Watcher) -> None:
+        """Let the watcher have what is published from now on, or the end if nothing more comes."""
+        if self._ending is not None:
+            watcher.over(self._game_id, self._ending)
+        else:
+            self._watchers.add(watcher)
+
+    def remove(self, watcher: Watcher) -> None:
+        """Forget the watcher, if it is here."""
+        self._watchers.discard(watcher)
+
+    def publish(self, commit: Commit, served: Watcher | None) -> None:
+        """Hand a commit to all but ``served``, which has it."""
+        for watcher in self._watchers:
+            if watcher is not served:
+                watcher.push(commit)
+
+    def beat(self) -> None:
+        """Have every watcher send a sign of life."""
+        for watcher in self._watchers:
+            watcher.beat()
+
+    def end(self, ending: Ending) -> None:
+        """End every watcher's stream; later watchers are welcome."""
+        for watcher in self._watchers:
+            watcher.end(ending)
+        self._watchers.clear()
+
+    def close(self, ending: Ending) -> None:
+        """End the game for its watchers, and for all later ones. The first reason counts, unless it is set aside."""
+        if self._ending is None or ending is Ending.SET_ASIDE:
+            self._ending = ending
+        for watcher in self._watchers:
+            watcher.over(self._game_id, ending)
+        self._watchers.clear()
+
+
 class SeatWatcher(Watcher):
     """A watcher of many games: it is sent the end of one game, and continues."""
 

@@ -217,7 +217,7 @@ class GameService:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
         game = await self._live_games.game(game_id, caller.account)
         if first.enter.checkpoint:
-            await game.shown(first.enter.checkpoint, caller.account)
+            await game.ledger.shown(first.enter.checkpoint, caller.account)
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:

@@ -76,7 +76,7 @@ class PlayStream:
                     await reader  # raises
                 await responses.send(closing(self._seq, ending))
         finally:
-            self._game.unwatch(self._watcher)
+            self._game.audience.remove(self._watcher)
             if reader is not None:
                 reader.cancel()
                 with suppress(asyncio.CancelledError, Gone, LiveGameError):
@@ -200,7 +200,7 @@ class SeatStreams:
             raise UnknownGame(f"no game {game_id.hex()} of the token's bearer")
         with ExitStack() as stack:
             game = await self._live_games.game(game_id)
-            stack.callback(game.unwatch, self._seat_watcher)
+            stack.callback(game.audience.remove, self._seat_watcher)
             stack.enter_context(present(game, author))
             await begin(self._live_games, game, after_seq, self._seat_watcher, partial(send, game_id))
             self._games[game_id] = (game, TurnMessages(game, author, moves=False), stack.pop_all())

@@ -239,7 +239,7 @@ async def watch(
                 await responses.send(found.commit.message)
         await responses.send(closing(seq, found))
     finally:
-        game.unwatch(watcher)
+        game.audience.remove(watcher)
 
 
 async def tell(

@@ -110,7 +110,7 @@ class Clocked:
 
     @property
     def record(self) -> Record:
-        return self.table._record
+        return self.table.ledger.record
 
     @property
     def game(self) -> Any:

@@ -382,7 +382,7 @@ async def test_a_result_that_waits_is_not_thrown_away(tmp_path: Path) -> None:
     await game.act(Role.SEAT, 0, log_pb2.Resign())
     with pytest.raises(NotAwaited, match="has come to its end"):
         await game.table.abort()
-    assert not game.table.is_stale
+    assert not game.table.ledger.is_stale
     game.time.advance(60_000)
     assert (await game.last("end")).end.ending == log_pb2.ENDING_RESIGNED
     await game.close()

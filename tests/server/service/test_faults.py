@@ -14,8 +14,8 @@ from google.rpc import error_details_pb2
 
 from referee.log.errors import Code, LogError
 from referee.log.replay import Record
-from referee.server.live.game import LiveGame
 from referee.server.live.history import REPLAYED_AT_ONCE
+from referee.server.live.ledger import Ledger
 from referee.server.service.data import open_data
 from referee.server.service.files import KEY_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.server.service.grpc_errors import status
@@ -48,7 +48,7 @@ def signer(server: Server) -> object:
 FAULTS: dict[str, Callable[[Server], tuple[object, str, Exception]]] = {
     "signing": lambda server: (signer(server), "sign", MemoryError("no more")),
     "the store": lambda server: (server.data.store, "commit", RuntimeError("can't start new thread")),
-    "what is due": lambda _: (LiveGame, "_settle", RecursionError("too deep")),
+    "what is due": lambda _: (Ledger, "settle", RecursionError("too deep")),
     "the game": lambda server: (Record, "admit", MemoryError("no more")),
 }
 

@@ -131,15 +131,15 @@ async def test_a_watcher_that_leaves_is_forgotten(tmp_path: Path) -> None:
         play = await client.play()
         await play.steps(2)
         table = await server.live_games.game(bytes.fromhex(play.id))
-        assert len(table._watchers) == 1
+        assert len(table.audience) == 1
         streams = [client.games.WatchGame(pb.WatchGameRequest(game_id=play.id)) for _ in range(5)]
         for stream in streams:
             await stream.read()
-        assert len(table._watchers) == 6
+        assert len(table.audience) == 6
         for stream in streams:
             stream.cancel()
         # The server has noticed or not: unread messages harm no client.
-        while len(table._watchers) > 1:
+        while len(table.audience) > 1:
             await play.step()
 
 
