@@ -6,7 +6,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 
-from referee.server.live.timing import TICK_MS, SystemTime, Time
+from referee.server.live.referee_time import TICK_MS, SystemTime, Time
 
 _LONG_MS = 1000
 

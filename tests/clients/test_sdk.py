@@ -19,7 +19,7 @@ from referee.log.audit import audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Policy, Verdict
-from referee.server.service.watching import MOST_PLAYING
+from referee.server.service.watch_stream import MOST_PLAYING
 from referee.server.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb

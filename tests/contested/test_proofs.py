@@ -14,7 +14,7 @@ from referee.log.entry import decode_entry
 from referee.log.intent import decode_intent
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Policy, Verdict
-from referee.server.live.proving import Follower
+from referee.server.live.prover import Follower
 from referee.server.store.store import Row
 from tests.contested.campaign import IN_THIRDS, numbers
 from tests.contested.games import ENDINGS, Contested, game

@@ -17,7 +17,7 @@ from referee.log.entry import decode_entry
 from referee.log.events import change_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.server.live.proving import Follower
+from referee.server.live.prover import Follower
 from referee.server.store.store import Row
 from referee.telling.game_file import GameFile, Transcript, as_text, told_by
 from referee.telling.recorder import rehearse

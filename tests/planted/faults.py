@@ -198,7 +198,7 @@ REFEREE: Final = (
     ),
     Fault(
         "games-of-a-table-are-listed-by-their-round",
-        "referee/server/live/listing.py",
+        "referee/server/live/game_list.py",
         "(self.table, listing.table))",
         "(self.table, listing.round))",
         ("tests/server/service/test_reading.py::test_lists_by_what_a_game_was_opened_with",),

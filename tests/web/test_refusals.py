@@ -128,7 +128,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
 
 _IN_ENGLISH_ALONE: Final = {
     "server/live/game.py": {"NotAwaited"},  # an abort, which `referee abort` asks for
-    "server/live/listing.py": {"BadField"},  # lists that pages do not ask for so
+    "server/live/game_list.py": {"BadField"},  # lists that pages do not ask for so
     "server/live/opening.py": {"BadField"},  # forms do not let a person send it
     "server/service/access.py": {"BadField"},  # tokens, which no page issues
     "server/service/adjudication.py": {"BadField", "LimitReached"},  # for programs
@@ -142,7 +142,7 @@ _IN_ENGLISH_ALONE: Final = {
     "server/service/solver.py": {"NotAwaited"},  # proofs about a running game, which no page asks for
     "server/service/status.py": {"BadField"},  # pages of a list
     "server/service/tournaments.py": {"BadField"},  # what `referee event` asks
-    "server/service/watching.py": {"BadField"},  # what the gateway writes itself
+    "server/service/watch_stream.py": {"BadField"},  # what the gateway writes itself
 }
 """The referee's errors in English alone, and why the pages never cause them."""
 

@@ -8,7 +8,7 @@ from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
-from referee.server.live.timing import SystemTime, Time
+from referee.server.live.referee_time import SystemTime, Time
 from referee.server.live.turns import Turns
 from referee.server.live.view import game_message
 from referee.server.store.store import Change, Opening, Row, Store

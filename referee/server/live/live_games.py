@@ -15,12 +15,12 @@ from referee.server.live.acts import Answer
 from referee.server.live.archive import Archive, Finished, check_endings
 from referee.server.live.context import Context
 from referee.server.live.game import LiveGame
+from referee.server.live.game_list import GameList
 from referee.server.live.history import History
-from referee.server.live.listing import GameList
+from referee.server.live.node_games import NodeGames
 from referee.server.live.opening import Prepared, bad_field, prepare, prepare_event
 from referee.server.live.refusals import RETRY_S, Draining, Elsewhere, LimitReached, UnknownGame, Unsound
 from referee.server.live.seats import Seats
-from referee.server.live.sharing import Sharing
 from referee.server.live.turns import Payer, Work
 from referee.server.live.view import snapshot_message
 from referee.server.live.watch import Ending, Feeds, Watcher
@@ -63,7 +63,7 @@ class LiveGames:
         """Watches all games that are to have certificates."""
         self._mender = _Mender(self._open, self.seats)
         nodes = context.store.nodes
-        self.sharing = Sharing(self, nodes) if nodes.shares else None
+        self.node_games = NodeGames(self, nodes) if nodes.shares else None
         """The work that other nodes cause."""
         self._letting_go: dict[bytes, Node] = {}
         """Games that are handed over just now, and to whom."""
@@ -80,14 +80,14 @@ class LiveGames:
         writing = list[asyncio.Future[Answer]]()
         async for stored in self._stored_open():
             marks.pop(stored.game_id, None)
-            if self.sharing is None:
+            if self.node_games is None:
                 await self._resume(stored.game_id, alive_ms, writing)
         await asyncio.gather(*writing)  # together, as they share what a commit costs
         async for error in check_endings(self.context, marks):
             self.set_aside(error)
         for game_id, mark in marks.items():
             self.set_aside(_missing(game_id, mark))
-        if self.sharing is None:
+        if self.node_games is None:
             self.seats.take([p for p in await self.context.store.players() if p.game_id in self._open])
             for game_id, copied_ms in self.context.store.marks.doubts.items():
                 _log.warning("game in doubt", game=game_id.hex(), copied=moment_utc(copied_ms))
@@ -112,8 +112,8 @@ class LiveGames:
         self._is_serving = True
         for game in self._open.values():
             game.serve()
-        if self.sharing is not None:
-            self.sharing.start()
+        if self.node_games is not None:
+            self.node_games.start()
 
     async def _stored_open(self) -> AsyncIterator[StoredGame]:
         before: int | None = None
@@ -202,7 +202,7 @@ class LiveGames:
 
     async def elsewhere(self, game_id: bytes) -> Node | None:
         """Return the other node that has this game; None: it is this one's, over, or unknown. Raise ``StoreFailed``."""
-        if game_id in self._open or game_id in self.finished or self.sharing is None:
+        if game_id in self._open or game_id in self.finished or self.node_games is None:
             return None
         return self._letting_go.get(game_id) or await self.context.store.nodes.elsewhere(game_id)
 
@@ -316,12 +316,12 @@ class LiveGames:
             raise Elsewhere(game_id, node)
         alive_ms = await nodes.alive_ms(game_id)
         game, written = await LiveGame.take_up(self.context, game_id, self, alive_ms=alive_ms)
-        if self.sharing is not None:
-            self.sharing.grown(game)
+        if self.node_games is not None:
+            self.node_games.grown(game)
             game.rest()
         if written is not None:
             await written
-        if self.sharing is not None and self._is_serving and not self._draining:
+        if self.node_games is not None and self._is_serving and not self._draining:
             game.serve()
         return game
 
@@ -360,8 +360,8 @@ class LiveGames:
 
     async def close(self) -> None:
         """Stop all unasked work. Call before the store is closed."""
-        if self.sharing is not None:
-            await self.sharing.close()
+        if self.node_games is not None:
+            await self.node_games.close()
         tasks = [*self._mender.close(), *self._loading.values()]
         for task in tasks:
             task.cancel()
@@ -374,8 +374,8 @@ class LiveGames:
 
     def grown(self, game: LiveGame) -> None:
         """Do as an ``Owner`` does."""
-        if self.sharing is not None:
-            self.sharing.grown(game)
+        if self.node_games is not None:
+            self.node_games.grown(game)
 
     def stale(self, game: LiveGame) -> None:
         """Do as an ``Owner`` does."""

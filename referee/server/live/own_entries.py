@@ -13,9 +13,9 @@ from referee.log.game import Phase
 from referee.log.v1 import log_pb2
 from referee.server.live.acts import Answer, AwaitedReply, Reply
 from referee.server.live.ledger import Ledger, row_of
+from referee.server.live.referee_time import Time
 from referee.server.live.refusals import StaleHead
 from referee.server.live.timekeeper import Hold, Timekeeper
-from referee.server.live.timing import Time
 from referee.server.live.watch import Commit
 from referee.server.store.store import Row, StoreFailed
 

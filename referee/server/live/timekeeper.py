@@ -16,7 +16,7 @@ from referee.log.events import Author, Role
 from referee.log.game import LoggedGame, Phase
 from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
-from referee.server.live.timing import Alarm, Time
+from referee.server.live.referee_time import Alarm, Time
 
 _AGAIN_MS = 1000
 

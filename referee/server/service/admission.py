@@ -24,7 +24,7 @@ from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServ
 from referee.server.live.refusals import BadField, LimitReached
 from referee.server.service.auth import Caller, Context, PermissionDenied, Unauthenticated
 from referee.server.service.calls import Gone, ResponseStream, charge_answer
-from referee.server.service.forwarding import MOST_STREAMS
+from referee.server.service.forwarder import MOST_STREAMS
 from referee.server.service.guard import Gate, fail
 from referee.server.service.limits import Account
 from referee.server.service.tls import NodeCredentials

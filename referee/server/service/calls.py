@@ -18,7 +18,7 @@ from referee.server.live.refusals import BadField, Draining, LimitReached
 from referee.server.live.turns import Work
 from referee.server.live.watch import Ending, Watcher
 from referee.server.service.auth import Authenticator, Caller, Context, Metadata
-from referee.server.service.forwarding import Forwarder
+from referee.server.service.forwarder import Forwarder
 from referee.server.service.limits import Account, TookTooLong
 
 MAX_REQUEST_BYTES = 1 << 20

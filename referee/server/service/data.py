@@ -18,7 +18,7 @@ from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.server.live.opening import new_token, token_digest
-from referee.server.live.timing import SystemTime, Time
+from referee.server.live.referee_time import SystemTime, Time
 from referee.server.service.files import (
     ALIVE_FILE,
     BACKUP_FILE,

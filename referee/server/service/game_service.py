@@ -21,10 +21,10 @@ from referee.log.keys import SIGNATURE_BYTES
 from referee.server.live.acts import Accepted, Act, Answer, Refused, Reply
 from referee.server.live.archive import HASHED_AT_ONCE, Archive
 from referee.server.live.game import LiveGame
-from referee.server.live.listing import Wanted
+from referee.server.live.game_list import Wanted
 from referee.server.live.live_games import LiveGames
+from referee.server.live.referee_time import Receipt
 from referee.server.live.refusals import BadField, Draining, UnknownGame
-from referee.server.live.timing import Receipt
 from referee.server.live.turns import Work
 from referee.server.live.view import game_message
 from referee.server.live.watch import Commit, SeatWatcher, Watcher
@@ -41,7 +41,7 @@ from referee.server.service.naming import name_player, names_of
 from referee.server.service.permissions import OVERSEERS, Scope
 from referee.server.service.play_stream import HERE, PlayStream, SeatsElsewhere, SeatStreams, Together
 from referee.server.service.tournaments import registered_key
-from referee.server.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
+from referee.server.service.watch_stream import Heartbeats, WatchLimits, after_seq_of, tell, watch
 from referee.server.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
@@ -249,7 +249,7 @@ class GameService:
             game_id = game_id_of(point.game_id)
             games[game_id] = point.after_seq
             follows.add(game_id)
-        if responses.forward is None and self._live_games.sharing is not None:
+        if responses.forward is None and self._live_games.node_games is not None:
             # Called by another node, this one shows its own games; the node that was asked shows those that are over.
             games = {game_id: seq for game_id, seq in games.items() if self._live_games.running(game_id) is not None}
         feed = SeatWatcher(self._queue_items)

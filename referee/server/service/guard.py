@@ -32,7 +32,7 @@ from referee.server.service.calls import (
     charge_answer,
     parse,
 )
-from referee.server.service.forwarding import Forwarder, PassedBack
+from referee.server.service.forwarder import Forwarder, PassedBack
 from referee.server.service.limits import Account, Refusals, TookTooLong
 from referee.server.service.permissions import PERMISSIONS
 from referee.server.store.store import StoreFailed

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import structlog
 from grpc_health.v1 import health, health_pb2
 
-from referee.server.live.timing import Handle
+from referee.server.live.referee_time import Handle
 from referee.server.service.data import Data, DataError
 from referee.server.store.store import Cause, NotReady, Store, StoreFailed
 

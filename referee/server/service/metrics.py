@@ -22,15 +22,15 @@ from referee.games.game import Ending
 from referee.log.game import Phase
 from referee.process.pool import Workers
 from referee.server.live.live_games import LiveGames
-from referee.server.live.proving import Prover
+from referee.server.live.prover import Prover
 from referee.server.live.scrub import Scrub
 from referee.server.publishing.sequencer import Sequencer
 from referee.server.service.auth import Authenticator
 from referee.server.service.counters import Counters
-from referee.server.service.forwarding import Forwarder
+from referee.server.service.forwarder import Forwarder
 from referee.server.service.health import Machine
 from referee.server.service.tls import Certificates
-from referee.server.service.watching import Heartbeats
+from referee.server.service.watch_stream import Heartbeats
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.store import Store
 
@@ -261,7 +261,7 @@ class RefereeCollector(Collector):
         )
 
     def _nodes(self) -> Iterator[Metric]:
-        nodes, sharing = self._store.nodes, self._live_games.sharing
+        nodes, sharing = self._store.nodes, self._live_games.node_games
         health = nodes.health
         yield GaugeMetricFamily(
             "referee_nodes", "Referees that run on the same database, this one included.", value=len(nodes.others) + 1

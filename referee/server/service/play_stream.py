@@ -22,8 +22,8 @@ from referee.server.live.view import awaited
 from referee.server.live.watch import Ending, Item, SeatWatcher, Watcher
 from referee.server.service.auth import Metadata
 from referee.server.service.calls import Gone, RequestStream, ResponseStream
-from referee.server.service.forwarding import Forwarder
-from referee.server.service.watching import begin, closing, heartbeat
+from referee.server.service.forwarder import Forwarder
+from referee.server.service.watch_stream import begin, closing, heartbeat
 from referee.server.store.nodes import Node
 from referee.server.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb

@@ -24,7 +24,7 @@ from referee.log.engines import installed
 from referee.process.pool import MEMORY_MIB, Workers
 from referee.server.live.context import Context
 from referee.server.live.live_games import MAX_OPEN_GAMES, LiveGames
-from referee.server.live.proving import Prover
+from referee.server.live.prover import Prover
 from referee.server.live.scrub import Scrub
 from referee.server.live.turns import Turns
 from referee.server.live.watch import QUEUE_ITEMS
@@ -38,7 +38,7 @@ from referee.server.service.auth import Authenticator
 from referee.server.service.counters import Counters
 from referee.server.service.data import Data, DataError, check_stopped, open_data
 from referee.server.service.files import DEFAULT_ORIGIN
-from referee.server.service.forwarding import Forwarder
+from referee.server.service.forwarder import Forwarder
 from referee.server.service.game_service import GameService
 from referee.server.service.health import Machine, Readiness
 from referee.server.service.limits import REQUESTS_PER_S, STREAMS, Accounts
@@ -50,7 +50,7 @@ from referee.server.service.solver import RLIMIT, SEARCH_S, Bounds, SolverServic
 from referee.server.service.status import StatusService
 from referee.server.service.tls import Certificates, NodeCredentials
 from referee.server.service.tournaments import EventService
-from referee.server.service.watching import Heartbeats, WatchLimits
+from referee.server.service.watch_stream import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.nodes import News
 from referee.server.store.store import BUSY_S, StoreFailed, TakenOver, Upgrade
@@ -296,8 +296,8 @@ class Server:
         elif news is News.GONE:
             if self._forwarder is not None:
                 self._forwarder.leave_the_dead()
-        elif (sharing := self.live_games.sharing) is not None:
-            sharing.heard(news)
+        elif (node_games := self.live_games.node_games) is not None:
+            node_games.heard(news)
             if news is News.GIVEN:
                 self._follow(self.prover.load())
 

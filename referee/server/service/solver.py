@@ -23,7 +23,7 @@ from referee.log.replay import Record
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, WorkerFault, Workers
 from referee.server.live.live_games import LiveGames
-from referee.server.live.proving import ProofFailed, Prove
+from referee.server.live.prover import ProofFailed, Prove
 from referee.server.live.refusals import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
 from referee.server.live.view import awaited_text
 from referee.server.service.auth import Caller

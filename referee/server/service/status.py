@@ -23,7 +23,7 @@ from referee.server.service.counters import Counters
 from referee.server.service.data import Data, DataError
 from referee.server.service.messages import game_id_of
 from referee.server.service.permissions import OVERSEERS
-from referee.server.service.watching import Heartbeats, WatchLimits
+from referee.server.service.watch_stream import Heartbeats, WatchLimits
 from referee.server.service.worker_queue import WorkerQueue
 from referee.server.store.store import StoreFailed
 from referee.telling.docket import asked_to_consent

@@ -18,7 +18,7 @@ from referee.log.entry import decode_entry, decode_open
 from referee.log.intent import GAME_ID_BYTES, GAME_ID_TEXT, parse_game_id
 from referee.process.frames import BadQuestion
 from referee.process.pool import WorkerFailed, Workers
-from referee.server.live.listing import Wanted
+from referee.server.live.game_list import Wanted
 from referee.server.live.live_games import LiveGames
 from referee.server.live.opening import ENTRANT, EVENTS
 from referee.server.live.refusals import BadField, Draining, NotAwaited, UnknownGame

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.log.clocks import DELAY_MS
 from referee.log.v1 import log_pb2
 from referee.server.live.acts import Accepted
-from referee.server.live.timing import TICK_MS
+from referee.server.live.referee_time import TICK_MS
 from referee.telling.docket import docket_message
 from referee_clients.status import docket_lines
 from tests.server.live.clocked import Clocked

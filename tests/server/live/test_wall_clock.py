@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from referee.log.events import Author, Role
 from referee.log.v1 import log_pb2
 from referee.server.live.acts import Accepted
-from referee.server.live.timing import SLEW, TICK_MS
+from referee.server.live.referee_time import SLEW, TICK_MS
 from tests.server.live.clocked import START_MS, Clocked
 from tests.sizes import campaign
 from tests.virtual_time import Machine, MachineTime

@@ -24,13 +24,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from referee.log.entry import decode_entry
 from referee.log.file import entries
 from referee.log.keys import PrivateKey
-from referee.server.live import sharing
+from referee.server.live import node_games
 from referee.server.live.live_games import LiveGames
 from referee.server.live.refusals import Unsound
 from referee.server.live.watch import Ending
 from referee.server.service import play_stream
 from referee.server.service.data import DataError
-from referee.server.service.forwarding import Forwarder
+from referee.server.service.forwarder import Forwarder
 from referee.server.service.play_stream import SeatStreams
 from referee.server.service.server import Config, Server
 from referee.server.store import postgres_nodes, postgres_opening
@@ -466,7 +466,7 @@ async def test_what_goes_wrong_once_does_not_end_the_sharing_of_games(
         monkeypatch.setattr(postgres_nodes, name, failing)
         return called
 
-    monkeypatch.setattr(sharing, "AGAIN_S", 0.05)
+    monkeypatch.setattr(node_games, "AGAIN_S", 0.05)
     async with AsyncExitStack() as stack:
         both = await two(stack, url, tmp_path)
         shown = fails_once("show")
@@ -503,7 +503,7 @@ async def test_a_game_that_cannot_be_handed_over_goes_on_where_it_was(
             has_failed.set()
             raise StoreFailed(f"node {to.id} is gone")
 
-        monkeypatch.setattr(sharing, "AGAIN_S", 60.0)
+        monkeypatch.setattr(node_games, "AGAIN_S", 60.0)
         monkeypatch.setattr(both.servers[0].data.store.nodes, "hand_over", fail)
         asked(url, "UPDATE nodes SET draining = true WHERE id = %s RETURNING id", both.node(0))
         await until(has_failed.is_set, "the hand-over to fail", every_s=0.01)

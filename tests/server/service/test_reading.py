@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from referee.games import registry
 from referee.log.header import rules_hash
-from referee.server.live import listing
+from referee.server.live import game_list
 from referee.server.service.game_service import MOST_LISTED
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -143,7 +143,7 @@ async def test_who_plays_is_not_told_to_strangers(client: Client) -> None:
 
 async def test_a_list_looks_at_a_bounded_number_of_games(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound holds for every filter; the rest is on later pages, which may be empty."""
-    monkeypatch.setattr(listing, "MOST_LOOKED_AT", 2)
+    monkeypatch.setattr(game_list, "MOST_LOOKED_AT", 2)
     first = await client.play(event_id=7, round=1)
     for _ in range(4):
         await client.play(event_id=7)

@@ -47,7 +47,7 @@ def test_the_protocols_take_no_database_with_them(module: str) -> None:
 
 def test_live_games_take_no_database_with_them() -> None:
     """All that plays, judges and recovers games: only the data directory knows where they are kept."""
-    program = "import sys, referee.server.live.live_games, referee.server.live.proving, referee.server.live.recovery; "
+    program = "import sys, referee.server.live.live_games, referee.server.live.prover, referee.server.live.recovery; "
     subprocess.run(
         [sys.executable, "-c", f"{program}sys.exit(bool({{'psycopg', 'sqlite3'}} & {{*sys.modules}}))"], check=True
     )

@@ -30,7 +30,7 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Policy, Report, Verdict
-from referee.server.live import proving, restoration
+from referee.server.live import prover, restoration
 from referee.server.live.context import Context
 from referee.server.service import game_service, solver
 from referee.server.service import server as serving
@@ -359,7 +359,7 @@ async def test_a_store_that_fails_now_and_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: StringIO
 ) -> None:
     """Certificates that could not be kept are made again, less and less often, and counted once."""
-    monkeypatch.setattr(proving, "RETRY_S", 0.01)
+    monkeypatch.setattr(prover, "RETRY_S", 0.01)
     async with running(tmp_path / "data") as (server, client):
         writer, commits = sql_store(server)._writer, [0]
         write = writer._write
@@ -487,7 +487,7 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
 async def test_an_act_does_nothing_for_its_certificate(tmp_path: Path) -> None:
     """Counted: of all that makes certificates one note a commit, after the answer is on its way."""
     root = str(Path(file.__file__).parents[2])
-    mine = ("referee/server/live/proving.py", "referee/log/proofs.py", "referee/server/service/solver.py", "solver/")
+    mine = ("referee/server/live/prover.py", "referee/log/proofs.py", "referee/server/service/solver.py", "solver/")
     calls: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, argument: object) -> None:

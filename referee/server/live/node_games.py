@@ -52,7 +52,7 @@ class Games(Protocol):
     def known_cause(self) -> Cause: ...
 
 
-class Sharing:
+class NodeGames:
     """``start``, then ``close``; each once."""
 
     def __init__(self, live_games: Games, nodes: Nodes) -> None:
