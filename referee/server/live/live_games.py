@@ -27,6 +27,7 @@ from referee.server.live.watch import Ending, Feeds, Watcher
 from referee.server.store.marks import Mark
 from referee.server.store.nodes import Node
 from referee.server.store.store import Cause, NotReady, Player, StoredGame, StoreFailed
+from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import phrase
 from referee.v1.event_service_pb2 import CreateEventRequest
@@ -407,7 +408,8 @@ class LiveGames:
 
 
 def _missing(game_id: bytes, mark: Mark) -> Unsound:
-    return Unsound(game_id, f"not in the database, although {mark.size} entries were signed")
+    signed = counted(mark.size, "entry", "entries")
+    return Unsound(game_id, f"not in the database, although {signed} of it had been signed")
 
 
 class _Mender:
