@@ -194,8 +194,8 @@ async def test_a_look_upgrades_nothing_and_a_repair_keeps_a_copy(a_copy: SetBack
     told = case.recover(code=1)
     assert f"{store}: a newer program wrote it (store version 9; this program has 8), and nothing was changed" in told
     assert told.endswith("expected the newer program\n")
-    copy.replace(f"{store}.v7")
-    assert f"or {store}.v7, the copy from before the upgrade" in case.recover(code=1)
+    copy.replace(f"{store}.v8")
+    assert f"or {store}.v8, the copy from before the upgrade" in case.recover(code=1)
 
 
 async def test_a_directory_that_others_may_write(tmp_path: Path) -> None:
