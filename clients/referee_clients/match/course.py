@@ -11,19 +11,22 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from referee.process.bulk.isolated import Limits as TaskLimits
 from referee.process.bulk.results import BadOption, Shard
+from referee.process.bulk.run import Done, Place, run
 from referee.text.notation.outcomes import counted
 from referee_clients.match.journal import Game, Journal, JournalError
 from referee_clients.match.limits import Limits
-from referee_clients.match.pool import Pool
+from referee_clients.match.pool import Pool, WorkerDied
 from referee_clients.match.replay import Keys, Logs, keep, path_of
 from referee_clients.match.schedule import Group, Kind, Rounds, groups, placing_share, rotations, sample, whole
 from referee_clients.match.sprt import Sprt, Trial, Verdict
-from referee_clients.match.worker import Match, Played, Task
+from referee_clients.match.worker import Match, Played, Task, of_json, played_elsewhere
 
 MOST_FAULTS: Final = 10
 """The most faults in a row; then a bot is out."""
@@ -195,6 +198,8 @@ MOST_FAULT_FILES: Final = 1_000
 _AHEAD: Final = 4
 """The number of games, for each that a worker can have, that may be over before one that counts earlier."""
 _LOOK_S: Final = 0.5
+_AT_HOME: Final = TaskLimits(memory_mib=0, seconds=1e7, at_home=True)
+"""A bot has limits of its own, and is at home in its process, as its author starts it."""
 
 
 def resumed(course: Course, journal: Journal) -> None:
@@ -255,11 +260,13 @@ def play(
     on_game: Callable[[Played], None] = lambda _: None,
     on_look: Callable[[], None] = lambda: None,
     stop_on_fault: bool = False,
+    place: Place | None = None,
 ) -> Game | None:
-    """Play the missing games. Raise ``OSError`` if the journal cannot be written, ``WorkerDied``.
+    """Play the missing games. Raise ``OSError`` if the journal cannot be written, ``WorkerDied``, ``BulkError``.
 
-    ``on_game`` is called with each game that counts, when it is on disk; ``on_look`` is called at least twice a second.
-    ``stop_on_fault``: no game counts after the first in which a bot fails; return that game.
+    ``place``: where they are played, if not on this machine. ``on_game`` is called with each game that counts, when it
+    is on disk; ``on_look`` is called at least twice a second. ``stop_on_fault``: no game counts after the first one
+    with a fault, which is returned.
     """
     if not course.ahead(1):
         return None
@@ -267,7 +274,19 @@ def play(
     given: set[Task] = set()
     folder = journal.path.parent
     shutil.rmtree(folder / AHEAD, ignore_errors=True)  # of a match that was killed
+    enter = partial(_enter, course, journal, done, on_game, stop_on_fault=stop_on_fault)
     try:
+        if place is not None:
+            keep_log = keeper(course, folder / AHEAD)
+
+            def take(played: Played) -> Game | None:
+                done[played.task] = played
+                if keep_log is not None:
+                    keep_log(played)
+                on_look()
+                return enter()
+
+            return _play_elsewhere(course, place, take)
         with Pool.of(course.config.match, processes, keeper(course, folder / AHEAD)) as pool:
             while (coming := course.next) is not None:
                 if coming in pool.failed:
@@ -276,13 +295,38 @@ def play(
                 given.update(fresh[: pool.give(fresh)])
                 for played in pool.take(_LOOK_S):
                     done[played.task] = played
-                games = _enter(course, journal, done, on_game, stop_on_fault=stop_on_fault)
-                if stop_on_fault and games and games[-1].faulty:
-                    return games[-1]
+                if (faulty := enter()) is not None:
+                    return faulty
                 on_look()
     finally:
         shutil.rmtree(folder / AHEAD, ignore_errors=True)
     return None
+
+
+def _play_elsewhere(course: Course, place: Place, enter: Callable[[Played], Game | None]) -> Game | None:
+    """Play all games as tasks of a bulk run. Return the game at which the match ends early, as ``enter`` does."""
+    match, tasks = course.config.match, course.ahead(course.config.due)
+
+    def sink(finished: Done[tuple[Match, Task], Any]) -> None:
+        _, task = finished.task
+        if finished.lost is not None:
+            raise WorkerDied(f"game {task.block}/{task.rotation}: {finished.lost.words}, twice")
+        if (faulty := enter(of_json(finished.result))) is not None:
+            raise _Faulty(faulty)
+
+    try:
+        run(place, played_elsewhere, ((match, task) for task in tasks), sink, total=len(tasks), limits=_AT_HOME)
+    except _Faulty as error:
+        return error.game
+    return None
+
+
+class _Faulty(Exception):
+    """A game with a fault ends the match."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__()
+        self.game = game
 
 
 def _enter(
@@ -292,8 +336,8 @@ def _enter(
     on_game: Callable[[Played], None],
     *,
     stop_on_fault: bool,
-) -> list[Game]:
-    """Enter all games that are next, as one write, and return them; ``stop_on_fault``: none after a faulty one."""
+) -> Game | None:
+    """Enter all games that are next, as one write. ``stop_on_fault``: none after a faulty one, which is returned."""
     counted: list[Played] = []
     games: list[Game] = []
     while (task := course.next) in done and task is not None:
@@ -303,7 +347,7 @@ def _enter(
         if stop_on_fault and games[-1].faulty:
             break
     if not counted:
-        return []
+        return None
     folder = journal.path.parent
     for played in counted:  # before its line, so that all of it is there if the line is
         _keep_faults(folder / FAULTS, played)
@@ -311,7 +355,7 @@ def _enter(
     journal.append(games)
     for played in counted:
         on_game(played)
-    return games
+    return games[-1] if stop_on_fault and games[-1].faulty else None
 
 
 def _keep_log(folder: Path, task: Task) -> None:

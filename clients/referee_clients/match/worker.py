@@ -218,6 +218,17 @@ def _str(told: Any) -> str:
     return told
 
 
+def played_elsewhere(asked: tuple[Match, Task]) -> dict[str, Any]:
+    """Return a played game as JSON has it, and leave no process of a bot: for processes of a bulk run."""
+    match, task = asked
+    adopt_orphans()
+    try:
+        return as_json(play(match, task))
+    finally:
+        if any(map(match.starts, match.bots)):
+            end_children()
+
+
 def serve(
     requests: BinaryIO, replies: BinaryIO, match: Match, keep: Callable[[Played], None] | None, parent: int
 ) -> None:

@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -22,7 +22,9 @@ from referee.console import printable
 from referee.games import registry
 from referee.games.game import InputError, UnknownRules
 from referee.log.errors import LogError
-from referee.process.bulk.results import BadOption
+from referee.process.bulk.places import dask
+from referee.process.bulk.results import BadOption, BulkError
+from referee.process.bulk.run import Place
 from referee_clients.bots import UnknownBot
 from referee_clients.bots import names as our_names
 from referee_clients.bots.program import MEMORY_MIB, START_S
@@ -49,7 +51,7 @@ _RATINGS_S: Final = 2.0
 _LINE_S: Final = 10.0
 _SHOWN: Final = 4
 _OF_ANY: Final = frozenset(
-    {"resume", "merge", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"}
+    {"resume", "merge", "on", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"}
 )
 """Options that do not affect the games."""
 
@@ -126,6 +128,7 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
         str, typer.Option(metavar="WHICH", help="Signed logs of games that are kept: none, all, or such as sample:20.")
     ] = "none",
     shard: bulk.ShardWord = None,
+    on: bulk.On = None,
     merge: Annotated[
         list[Path] | None,
         typer.Option(
@@ -208,16 +211,19 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
             config = _checked(Config(what, seats, games, schedule, test, logs, _version(game), part))
             _check_anchor(config, anchor)
             opened = begin(config.to_json())
-        with opened as journal:
+        with opened as journal, ExitStack() as stack:
             if condition is not None:
                 _check_condition(journal, condition)
             kept = out or resume
-            done = _run(journal, processes, anchor, kept, is_resumed=resume is not None, stop_on_fault=stop_on_fault)
+            place = stack.enter_context(dask(on)) if on else None
+            done = _run(
+                journal, processes, anchor, kept, place, is_resumed=resume is not None, stop_on_fault=stop_on_fault
+            )
     except UnknownRules as error:
         raise _no_rules(error) from None
     except (InputError, UnknownBot, BadOption) as error:
         raise Failure(str(error), EXIT_USAGE) from None
-    except (JournalError, LogError, WorkerDied) as error:
+    except (JournalError, LogError, WorkerDied, BulkError) as error:
         raise Failure(str(error), EXIT_FAILED) from None
     output.write(json.dumps(as_json(done)) + "\n" if json_ else report.text(done))
     if condition is not None and condition.holds(done):
@@ -231,12 +237,15 @@ def _run(
     processes: int | None,
     anchor: str | None,
     folder: Path | None,
+    place: Place | None,
     *,
     is_resumed: bool,
     stop_on_fault: bool,
 ) -> Statistics:
     """Play what is missing, and write the reports to the folder, if the match is kept."""
     config = config_of(journal)
+    if place is not None and (config.schedule is Kind.SWISS or config.sprt is not None):
+        raise Failure("--on: a Swiss and --sprt need all games before; expected neither", EXIT_USAGE)
     if config.rules_version != (here := _version(config.match.game)):
         found = f"version {config.rules_version} of {config.match.game}"
         raise JournalError(f"{journal.path}: {found}; expected {here}, by which games are played here")
@@ -253,7 +262,13 @@ def _run(
     try:
         with _Shown.of(course) as shown:
             faulty = play(
-                course, journal, processes, on_game=shown.game, on_look=shown.look, stop_on_fault=stop_on_fault
+                course,
+                journal,
+                processes,
+                on_game=shown.game,
+                on_look=shown.look,
+                stop_on_fault=stop_on_fault,
+                place=place,
             )
     except KeyboardInterrupt:
         raise Failure(f"stopped after {len(course.games)} games; {go_on}", 130) from None
@@ -408,6 +423,7 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
     shard: Annotated[str | None, typer.Option(hidden=True)] = None,
     resume: Annotated[Path | None, typer.Option(hidden=True)] = None,
     merge: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
+    on: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Let bots play each other: a way of `referee match`, whose words it prints.
 
@@ -433,6 +449,7 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
         words += ["--schedule", "round-robin"] if tables > 1 else []
         words += ["--stop-on-fault"]
     words += [] if processes is None else ["--processes", str(processes)]
+    words += [] if on is None else ["--on", on]
     _say(printable(f"arena is a way of match: {shlex.join(['referee', 'match', *words])}"))
     command = typer.Typer(add_completion=False)
     command.command("match")(match)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from referee_clients.match.course import Config
-from referee_clients.match.journal import NAME, Journal
+from referee.process.bulk import places
+from referee_clients.match.course import Config, Course, play
+from referee_clients.match.journal import NAME, Game, Journal, read
 from referee_clients.match.limits import Limits
 from referee_clients.match.worker import Match
 from tests.cli import inside
@@ -126,6 +127,7 @@ async def test_ctrl_c_says_how_to_go_on_and_a_second_runner_is_refused(tmp_path:
         (["--game", "chess"], "no rules 'chess'; expected one of alhambra, kingdomino, rollwrite"),
         (["--logs", "all", "--bots", "greedy,random"], "--logs all: without a folder nothing is kept; expected --out"),
         (["--shard", "0/2", "--schedule", "swiss"], "--shard: a Swiss and --sprt need all games before"),
+        (["--on", "somewhere"], "--on 'somewhere'; expected dask://HOST:PORT"),
         (["--shard", "2/2"], "--shard 2/2: expected an index from 0 to 1"),
         (
             ["--game", "rollwrite", "--seats", "1", "--schedule", "gauntlet"],
@@ -234,11 +236,11 @@ def test_the_arena_is_a_way_of_match(words: list[str], equal: str) -> None:
     assert (equal in said, rest) == (True, "")
     assert said.startswith("arena is a way of match: referee match --game kingdomino ")
     again = inside.referee(*said.partition(": referee ")[2].split())
-    assert places(again.stdout) == places(done.stdout)
+    assert without_times(again.stdout) == without_times(done.stdout)
 
 
-def places(text: str) -> list[list[str]]:
-    """Return the words of a report without the times of moves."""
+def without_times(text: str) -> list[list[str]]:
+    """Return the words of a report."""
     return [line.split()[:12] for line in text.splitlines()]
 
 
@@ -283,3 +285,23 @@ def test_a_bot_that_fails_ends_the_arena(does: str, said: str, tmp_path: Path) -
     assert done.returncode == 1
     assert said in done.stderr
     assert "a bot failed in game 0/" in done.stderr
+
+
+@pytest.mark.parametrize("bot", ["greedy", "tests.clients.match.planted:AtMove"])
+def test_a_match_on_other_machines_is_the_same_match(bot: str) -> None:
+    """Its games are tasks of a bulk run: here of this machine, with a process of its own."""
+    config = Config(Match("kingdomino", (bot, "random"), 1, Limits()), 2, 6)
+    found: list[list[Game]] = []
+    with places.here(1) as place:
+        for where in (place, None):
+            course = Course(config)
+            with Journal.passing(config.to_json()) as journal:
+                assert play(course, journal, 1, place=where) is None
+                found.append(read(journal.path.parent)[1])
+            assert course.next is None
+    assert found[0] == found[1]
+    assert len(found[0]) == 6
+    course = Course(config)
+    with places.here(1) as place, Journal.passing(config.to_json()) as journal:
+        faulty = play(course, journal, 1, place=place, stop_on_fault=True)
+    assert (None if faulty is None else faulty.task) == (None if bot == "greedy" else course.games[0].task)
