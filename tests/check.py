@@ -48,7 +48,6 @@ _BY_NAME: Final = {
     "referee.server.service.tournaments": "referee.server.service.tournament_worker",
     "referee.server.service.server": "referee.server.service.solver_worker",
     "referee.process.pool": "referee.process.worker",
-    "referee_clients.bot_check.run": "referee_clients.bot_check.inner",
     "referee_clients.web.positions_api": "referee_clients.web.judge",
     "tests.web.in_browser": "referee_clients.web.in_browser",
     "tests.web.test_serve_web": "referee_clients.terminal.demo.web",

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from referee.log.file_audit import Question, audited
 from referee.log.verdict import Policy
-from referee.process.bulk import places
+from referee.process.bulk import run as driver
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.run import Done, Place, run
 from tests.bench.measure import Figure
@@ -41,7 +41,7 @@ def figures(files: int = FILES, rounds: int = _ROUNDS) -> Iterator[Figure]:
 
         def here(jobs: int, asked: list[Question] = questions) -> Callable[[], float]:
             def one() -> float:
-                with places.here(jobs) as place:
+                with driver.here(jobs) as place:
                     _all(place, questions[: 4 * jobs])  # the start of the processes
                     return _rate(files, lambda: _all(place, asked))
 
@@ -108,7 +108,7 @@ def _dask(jobs: int, questions: list[Question]) -> Callable[[], float]:
         options = {"threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
         with (
             distributed.LocalCluster(n_workers=jobs, **options) as cluster,
-            places.dask(cluster.scheduler_address.replace("tcp://", places.SCHEME)) as place,
+            driver.dask(cluster.scheduler_address.replace("tcp://", driver.SCHEME)) as place,
         ):
             _all(place, questions[: 4 * jobs])
             return _rate(len(questions), lambda: _all(place, questions))
@@ -119,7 +119,7 @@ def _dask(jobs: int, questions: list[Question]) -> Callable[[], float]:
 def _isolation(questions: list[Question], rounds: int) -> Figure:
     """Compare in turn, a few files at a time: a machine that others use, too, changes its speed within seconds."""
     few = questions[: max(1, len(questions) // 8)]
-    with places.here(1) as place:
+    with driver.here(1) as place:
         _all(place, few)  # the start of the process
 
         def ours() -> float:

@@ -23,10 +23,12 @@ from tests.docs.shell import ROOT
 
 GAME = "kingdomino"
 PROGRAM = f"exec:{shlex.quote(sys.executable)} {shlex.quote(str(ROOT / 'docs' / 'examples' / 'bots' / 'mybot.py'))}"
+OWN = ("referee_clients.bots.kingdomino:Builder", "referee_clients.bots.kingdomino:Greedy")
+"""Two of ours by the names of their classes, as users name theirs."""
 KINDS: tuple[tuple[str, tuple[str, str], bool, int, float], ...] = (
-    ("bots in the worker", ("builder", "greedy"), True, 40, 0.95),
-    ("bots in Python, each a process", ("builder", "greedy"), False, 40, 0.6),
-    ("programs", (PROGRAM, "greedy"), False, 20, 0.6),
+    ("our bots, in one process", ("builder", "greedy"), False, 40, 0.95),
+    ("bots in Python, each a process", OWN, False, 40, 0.6),
+    ("programs", (PROGRAM, OWN[1]), False, 20, 0.6),
 )
 
 

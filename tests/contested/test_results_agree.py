@@ -21,7 +21,7 @@ from referee.games.results import Result
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
-from referee_clients.bots.random_bot import RandomBot
+from referee_clients.bots.loading import RandomBot
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.organiser import organiser

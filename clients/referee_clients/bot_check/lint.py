@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.games import registry
-from referee_clients.bot_check.apart import telling
 from referee_clients.bot_check.catalogue import Check
+from referee_clients.bot_check.child import telling
 from referee_clients.bot_check.positions import Position, random_game
 from referee_clients.bots import maker
 from referee_clients.bots.bot import RESIGN, BrokenBot, Protest, Table, TakeBack, UnknownBot, begin, end

@@ -13,7 +13,6 @@ from referee.games import registry
 from referee.games.game import UnknownRules
 from referee_clients.bots.bot import Bot, BrokenBot, MakeBot, UnknownBot
 from referee_clients.bots.program import PREFIX, Program
-from referee_clients.bots.random_bot import RandomBot
 
 _OR_OWN = "module:attribute for one of your own, exec:COMMAND for a program"
 
@@ -23,6 +22,17 @@ class _Chooser:
     """A bot made of a bare function."""
 
     choose: Callable[[Any, Sequence[Any]], Any]
+
+
+class RandomBot:
+    """Chooses evenly among the legal moves, in every game: the weakest bot."""
+
+    def __init__(self, generator: random.Random | None = None) -> None:
+        self._generator = generator or random.Random()
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:  # noqa: ARG002 - it does not look
+        """Return any of them."""
+        return self._generator.choice(legal_moves)
 
 
 _SLOW = frozenset({"sampler"})

@@ -22,11 +22,10 @@ from referee.process.bulk.run import Done, Place, run
 from referee.text.notation.outcomes import counted
 from referee_clients.match.journal import Game, Journal, JournalError
 from referee_clients.match.limits import Limits
-from referee_clients.match.pool import Pool, WorkerDied
 from referee_clients.match.replay import Keys, Logs, keep, path_of
 from referee_clients.match.schedule import Group, Kind, Rounds, groups, placing_share, rotations, sample, whole
 from referee_clients.match.sprt import Sprt, Trial, Verdict
-from referee_clients.match.worker import Match, Played, Task, of_json, played_elsewhere
+from referee_clients.match.worker import Match, Played, Pool, Task, WorkerDied, of_json, played_elsewhere
 
 MOST_FAULTS: Final = 10
 """The most faults in a row; then a bot is out."""

@@ -24,8 +24,8 @@ from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure, need
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import UnknownRules
-from referee_clients.bot_check.apart import EndedEarly, told_by
 from referee_clients.bot_check.catalogue import ASKED, CATALOGUE, Result, Status, as_json, as_junit, has_failed
+from referee_clients.bot_check.child import EndedEarly, told_by
 from referee_clients.bot_check.lint import RULES
 from referee_clients.bot_check.run import How, check, checks_of
 from referee_clients.bot_check.subject import Subject, named

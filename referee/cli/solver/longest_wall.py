@@ -20,10 +20,9 @@ from referee.cli.shared.solver import Rlimit
 from referee.cli.solver import questions
 from referee.cli.solver.questions import NO_LIMIT, Seconds, Seed, search
 from referee.process.bulk.isolated import Limits
-from referee.process.bulk.places import place
 from referee.process.bulk.progress import metered
 from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
-from referee.process.bulk.run import Done, run
+from referee.process.bulk.run import Done, place, run
 from referee.text.notation.alhambra.inspect import TILE_SET, tile_names, written_layout
 from referee.text.notation.questions import QueryError
 from referee.v1 import solver_service_pb2 as pb

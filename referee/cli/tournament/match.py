@@ -22,9 +22,8 @@ from referee.console import printable
 from referee.games import registry
 from referee.games.game import InputError, UnknownRules
 from referee.log.errors import LogError
-from referee.process.bulk.places import dask
 from referee.process.bulk.results import BadOption, BulkError
-from referee.process.bulk.run import Place
+from referee.process.bulk.run import Place, dask
 from referee_clients.bots import UnknownBot
 from referee_clients.bots import names as our_names
 from referee_clients.bots.program import MEMORY_MIB, START_S
@@ -32,13 +31,12 @@ from referee_clients.match import report
 from referee_clients.match.course import FAULTS, Config, Course, config_of, merged, play, resumed
 from referee_clients.match.journal import Game, Journal, JournalError, read
 from referee_clients.match.limits import Limits, probe
-from referee_clients.match.pool import WorkerDied
 from referee_clients.match.ratings import SCALE, Evidence, strengths
 from referee_clients.match.replay import VERIFIER, Keys, Logs, keep, trace
 from referee_clients.match.schedule import Kind, placings, possible
 from referee_clients.match.sprt import Sprt, Verdict
 from referee_clients.match.statistics import Statistics, as_json, named, statistics
-from referee_clients.match.worker import Match, Played
+from referee_clients.match.worker import Match, Played, WorkerDied
 from referee_clients.sdk.opening import milliseconds
 
 EXIT_H1: Final = 20

@@ -25,10 +25,9 @@ from referee.console import printable
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
 from referee.process.bulk.isolated import Limits
-from referee.process.bulk.places import place
 from referee.process.bulk.progress import metered
 from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
-from referee.process.bulk.run import Done, run
+from referee.process.bulk.run import Done, place, run
 from referee.text.notation.outcomes import counted
 from referee.tournament.file import EventFile
 from referee.tournament.input import numbers, points_of

@@ -119,8 +119,6 @@ def _number(name: str, environment: Mapping[str, str]) -> int | None:
 
 LOST: Final = "lost"
 """The key of the reason why a line has no result; the task is done again when the run continues."""
-COST: Final = "cost"
-"""The key of values in a line that differ each time, such as seconds; not compared."""
 PROGRAM: Final = "program"
 _HEAD: Final = "run"
 _FORMAT: Final = 1
@@ -442,4 +440,4 @@ def _one_run(found: Sequence[Results]) -> Head:
 
 
 def _differing(one: Line, other: Line) -> tuple[str, ...]:
-    return tuple(sorted(key for key in {*one, *other} - {COST} if one.get(key) != other.get(key)))
+    return tuple(sorted(key for key in {*one, *other} if one.get(key) != other.get(key)))

@@ -3,16 +3,29 @@
 An executor is anything that ``concurrent.futures`` knows: threads here, a cluster of machines, one of another library.
 Tasks are handed out in parts, so that none waits for the next one, and each is done in a process of its own kind there
 (``isolated``). A task whose process dies, hangs or needs too much memory is tried once more. A part that is lost with
-its machine is halved until the task is alone, so that no neighbour is blamed.
+its machine is halved until the task is alone, so that no neighbour is blamed. ``place`` is this machine or a cluster.
 """
 
 from __future__ import annotations
 
+import logging
+import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from time import perf_counter
 from typing import Any, Final, Generic, TypeVar
@@ -20,7 +33,7 @@ from typing import Any, Final, Generic, TypeVar
 import referee as program
 from referee.process.bulk import isolated
 from referee.process.bulk.isolated import Limits, Lost
-from referee.process.bulk.results import OtherVersion, PlaceLost, TooManyLost
+from referee.process.bulk.results import BadOption, OtherVersion, PlaceLost, TooManyLost
 from referee.process.bulk.worker import Raised
 
 
@@ -65,7 +78,7 @@ class Done(Generic[_Task, _Result]):
 @dataclass(slots=True)
 class _Item(Generic[_Task]):
     task: _Task
-    limits: Limits | None
+    limits: Limits
     tries: int = 0
 
 
@@ -75,8 +88,7 @@ class _Part:
 
     version: str
     work: Callable[[Any], Any]
-    calls: list[tuple[Any, Limits | None]]
-    """All with limits, or none."""
+    calls: list[tuple[Any, Limits]]
     enough_s: float
     """The time after which the other tasks are left to another machine: they take longer than those before."""
 
@@ -96,25 +108,9 @@ def _do(part: _Part) -> _Answers:
         answers.found.append(OtherVersion(f"{here} of Tile Referee; expected {part.version}, as here"))
         return answers
     began = perf_counter()
-    limited = [(task, limits) for task, limits in part.calls if limits is not None]
-    if limited:
-        answers.found += isolated.calls(part.work, limited, part.enough_s)
-    else:
-        answers.found += _unlimited(part)
+    answers.found += isolated.calls(part.work, part.calls, part.enough_s)
     answers.seconds = perf_counter() - began
     return answers
-
-
-def _unlimited(part: _Part) -> Iterator[Any]:
-    began = perf_counter()
-    for task, _ in part.calls:
-        try:
-            yield part.work(task)
-        except Exception as error:  # noqa: BLE001 - it is raised where the run was started
-            yield error
-            return
-        if perf_counter() - began > part.enough_s:
-            return
 
 
 def run(
@@ -124,15 +120,14 @@ def run(
     sink: Callable[[Done[_Task, _Result]], None],
     *,
     total: int,
-    limits: Limits | Callable[[_Task], Limits] | None = _USUAL,
+    limits: Limits | Callable[[_Task], Limits] = _USUAL,
     errors: Iterable[type[Exception]] = (),
 ) -> None:
     """Do all tasks; call ``sink`` with each as soon as its part is done, in this thread, in any order.
 
     ``work`` is a function of a module, not of ``__main__``; it and its tasks can be pickled, and its results can be
-    written as JSON. ``total``: the number of tasks; they are taken as they are needed. ``limits``: those of each task;
-    None: the tasks are done in the executor's own threads or processes, for functions that can do no harm. ``errors``:
-    those of ``work``, made of one text each.
+    written as JSON. ``total``: the number of tasks; they are taken as they are needed. ``limits``: those of each task.
+    ``errors``: those of ``work``, made of one text each.
 
     Raise those errors, ``TaskFailed`` for others, and ``BulkError``. Unfinished tasks are cancelled then, and after
     Ctrl-C.
@@ -249,3 +244,53 @@ def _lost(error: BaseException) -> PlaceLost:
 
 def _words(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+# --- places ---------------------------------------------------------------------------------------------------
+
+
+SCHEME: Final = "dask://"
+_CONNECT_S: Final = 10
+_PART_S: Final = 2.0
+"""The length of a part there, where handing one out costs some 11 ms."""
+_PART_HERE_S: Final = 0.25
+"""The length of a part here, where handing one out costs a millisecond, or more under load. A killed run loses its
+parts."""
+
+
+@contextmanager
+def here(jobs: int) -> Iterator[Place]:
+    """Yield this machine, which does ``jobs`` tasks at one time. On exit no process of it is left."""
+    keeper = isolated.Keeper()
+    threads = ThreadPoolExecutor(jobs, "bulk", isolated.give, (keeper,))
+    try:
+        yield Place(threads, lambda: jobs, _PART_HERE_S)
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
+        keeper.stop()
+        threads.shutdown()
+
+
+@contextmanager
+def place(address: str | None, jobs: int) -> Iterator[Place]:
+    """Yield where ``--on`` says; without it this machine. Raise ``BadOption``, ``PlaceLost``."""
+    with here(jobs) if address is None else dask(address) as found:
+        yield found
+
+
+@contextmanager
+def dask(address: str) -> Iterator[Place]:
+    """Yield the cluster whose scheduler has the address ``dask://HOST:PORT``. Raise ``BadOption``, ``PlaceLost``."""
+    if not re.fullmatch(r"dask://[^/\s]+:\d{1,5}", address):
+        raise BadOption(f"--on {address[:60]!r}; expected dask://HOST:PORT, of a Dask scheduler")
+    if find_spec("distributed") is None:
+        raise BadOption("--on: Dask is not installed here; expected pip install 'tile-referee[cluster]' before")
+    distributed = import_module("distributed")  # an extra; it takes a second
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # an error is reported in one line
+    try:
+        client = distributed.Client(address.replace(SCHEME, "tcp://", 1), timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise PlaceLost(f"--on {address}: no scheduler of Dask answers there") from error
+    with client:
+        # Each part is a call of its own: Dask would give the result of an equal one, also that it was lost.
+        yield Place(client.get_executor(pure=False, retries=0), lambda: sum(client.nthreads().values()), _PART_S)

@@ -22,9 +22,8 @@ from referee.log.verdict import Policy, Verdict
 from referee_clients.match.game import milliseconds
 from referee_clients.match.journal import Game
 from referee_clients.match.limits import Limits
-from referee_clients.match.pool import Pool
 from referee_clients.match.replay import Keys, keep, trace
-from referee_clients.match.worker import Match, Played, Task, of_json
+from referee_clients.match.worker import Match, Played, Pool, Task, of_json
 from tests.clients.match.planted import START_S
 from tests.docs.shell import ROOT
 from tests.waiting import until

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.process.bulk import places
+from referee.process.bulk import run as driver
 from referee_clients.match.course import Config, Course, play
 from referee_clients.match.journal import NAME, Game, Journal, read
 from referee_clients.match.limits import Limits
@@ -292,7 +292,7 @@ def test_a_match_on_other_machines_is_the_same_match(bot: str) -> None:
     """Its games are tasks of a bulk run: here of this machine, with a process of its own."""
     config = Config(Match("kingdomino", (bot, "random"), 1, Limits()), 2, 6)
     found: list[list[Game]] = []
-    with places.here(1) as place:
+    with driver.here(1) as place:
         for where in (place, None):
             course = Course(config)
             with Journal.passing(config.to_json()) as journal:
@@ -302,6 +302,6 @@ def test_a_match_on_other_machines_is_the_same_match(bot: str) -> None:
     assert found[0] == found[1]
     assert len(found[0]) == 6
     course = Course(config)
-    with places.here(1) as place, Journal.passing(config.to_json()) as journal:
+    with driver.here(1) as place, Journal.passing(config.to_json()) as journal:
         faulty = play(course, journal, 1, place=place, stop_on_fault=True)
     assert (None if faulty is None else faulty.task) == (None if bot == "greedy" else course.games[0].task)

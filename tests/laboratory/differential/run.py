@@ -11,7 +11,7 @@ from referee.cli.shared import bulk
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_set
-from referee.process.bulk import places
+from referee.process.bulk import run as driver
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.run import Done, run
@@ -45,7 +45,7 @@ def main(
     done = set[int]()
 
     try:
-        with places.place(on, processes) as where, metered(len(seeds), "seed") as meter:
+        with driver.place(on, processes) as where, metered(len(seeds), "seed") as meter:
 
             def take(each: Done[int, tuple[Counter[str], list[Disagreement]]]) -> None:
                 done.add(each.task)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from referee.process.bulk import places
+from referee.process.bulk import run as driver
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.results import PlaceLost
 from referee.process.bulk.run import Done, run
@@ -37,7 +37,7 @@ def cluster() -> Iterator[Any]:
 
 
 def address(cluster: Any) -> str:
-    return str(cluster.scheduler_address).replace("tcp://", places.SCHEME)
+    return str(cluster.scheduler_address).replace("tcp://", driver.SCHEME)
 
 
 def test_a_run_on_a_cluster_is_as_here(cluster: Any, games: Path) -> None:
@@ -67,7 +67,7 @@ def test_a_poisoned_task_and_a_killed_worker_cost_no_neighbour(cluster: Any) -> 
                 os.kill(pid, signal.SIGKILL)
 
     tasks = [f"echo:{number}" for number in range(200)]
-    with places.dask(address(cluster)) as place:
+    with driver.dask(address(cluster)) as place:
         run(place, do, [*tasks[:50], "die", *tasks[50:]], sink, total=201, limits=Limits(100, 30.0))
     assert killed
     assert [(each.task, each.lost.why) for each in found if each.lost is not None] == [("die", "died")]
@@ -82,13 +82,13 @@ def test_a_scheduler_that_is_lost_ends_the_run_and_keeps_what_is_done(cluster: A
             cluster.close()
         found.append(each)
 
-    with places.dask(address(cluster)) as place, pytest.raises(PlaceLost):
+    with driver.dask(address(cluster)) as place, pytest.raises(PlaceLost):
         run(place, do, [f"echo:{number}" for number in range(1000)], sink, total=1000, limits=Limits(100, 30.0))
     assert found
 
 
 def test_no_scheduler_is_one_line(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "_CONNECT_S", 1)
+    monkeypatch.setattr(driver, "_CONNECT_S", 1)
     done = referee("audit", games, "--key", KEY, "--on", "dask://127.0.0.1:9")
     message = "referee: --on dask://127.0.0.1:9: no scheduler of Dask answers there\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", message)

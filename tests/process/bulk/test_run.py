@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from referee.process.bulk import isolated, places
+from referee.process.bulk import isolated
 from referee.process.bulk import run as driver
 from referee.process.bulk.isolated import Limits
 from referee.process.bulk.results import OtherVersion, PlaceLost, TooManyLost
@@ -27,7 +27,7 @@ FEW = Limits(memory_mib=100, seconds=60.0)
 NEIGHBOURS = [f"echo:{number}" for number in range(20)]
 
 
-def done(place: Place, tasks: Sequence[str], limits: Limits | None = FEW) -> dict[str, Done[str, str]]:
+def done(place: Place, tasks: Sequence[str], limits: Limits = FEW) -> dict[str, Done[str, str]]:
     """Return the outcome of each task."""
     found: list[Done[str, str]] = []
     run(place, do, tasks, found.append, total=len(tasks), limits=limits)
@@ -37,7 +37,7 @@ def done(place: Place, tasks: Sequence[str], limits: Limits | None = FEW) -> dic
 
 @pytest.fixture(scope="module")
 def here() -> Iterator[Place]:
-    with places.here(2) as place:
+    with driver.here(2) as place:
         yield place
 
 
@@ -143,12 +143,10 @@ def test_a_part_that_takes_longer_than_it_should_is_left_to_others(here: Place) 
     """Or a line of results would come late, and few would do what many can."""
     machines = _Machines(set())
     tasks = [*[f"echo:{number}" for number in range(100)], *[f"rest:{number}" for number in range(20)]]
-    for limits in (None, FEW):
-        machines.parts.clear()
-        assert len(done(Place(machines, lambda: 1, part_s=0.3), tasks, limits)) == len(tasks)
-        slow = [len(part) for part in machines.parts if "rest:19" in part]
-        assert max(map(len, machines.parts)) > 10
-        assert slow[-1] <= 4
+    assert len(done(Place(machines, lambda: 1, part_s=0.3), tasks)) == len(tasks)
+    slow = [len(part) for part in machines.parts if "rest:19" in part]
+    assert max(map(len, machines.parts)) > 10
+    assert slow[-1] <= 4
 
 
 def test_in_a_part_each_task_has_its_own_time() -> None:
@@ -165,7 +163,7 @@ def test_a_process_that_ends_when_it_has_answered_everything_costs_nothing() -> 
 
 def test_what_the_function_imports_is_not_taken_from_the_time_of_a_task() -> None:
     quick = importlib.import_module("tests.process.bulk.slow_to_import").quick
-    with places.here(1) as place:
+    with driver.here(1) as place:
         found: list[Done[str, str]] = []
         run(place, quick, ["1", "2"], found.append, total=2, limits=Limits(memory_mib=100, seconds=2.0))
     assert [each.result for each in found] == ["1", "2"]
@@ -185,7 +183,7 @@ def test_at_home_and_not(here: Place, monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_no_process_is_left() -> None:
-    with places.here(2) as place:
+    with driver.here(2) as place:
         pids = {int(each.result or 0) for each in done(place, [f"pid:{number}" for number in range(9)]).values()}
         assert all(map(is_there, pids))
     assert not any(map(is_there, pids))
@@ -196,7 +194,7 @@ def test_ctrl_c_ends_the_processes_at_once() -> None:
         raise KeyboardInterrupt
 
     tasks = ["echo:1", *[f"spin:{number}" for number in range(4)]]
-    with pytest.raises(KeyboardInterrupt), places.here(2) as place:
+    with pytest.raises(KeyboardInterrupt), driver.here(2) as place:
         run(place, do, tasks, sink, total=5, limits=Limits(memory_mib=100, seconds=3600))
 
 
@@ -207,8 +205,6 @@ def test_any_executor_will_do() -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = done(Place(pool, lambda: 2, part_s=0.2), [*NEIGHBOURS, "die"])
     assert [name for name, each in found.items() if each.lost] == ["die"]
-    with places.inline() as place:
-        assert done(place, ["pid"], None)["pid"].result == str(os.getpid())
 
 
 class _Machines(Executor):
@@ -231,7 +227,7 @@ class _Machines(Executor):
 
 def test_a_part_whose_machine_ends_is_halved_until_the_task_is_alone() -> None:
     machines = _Machines({"echo:60", "echo:77"})
-    found = done(Place(machines, lambda: 1, part_s=1e6), [f"echo:{number}" for number in range(100)], None)
+    found = done(Place(machines, lambda: 1, part_s=1e6), [f"echo:{number}" for number in range(100)])
     lost = {name: each.lost for name, each in found.items() if each.lost is not None}
     assert set(lost) == machines.deadly, "and no neighbour"
     assert [each.why for each in lost.values()] == ["place"] * 2
@@ -244,7 +240,7 @@ def test_a_part_whose_machine_ends_is_halved_until_the_task_is_alone() -> None:
 
 def test_parts_grow_to_the_time_that_they_should_take_and_are_short_at_the_end() -> None:
     machines = _Machines(set())
-    done(Place(machines, lambda: 1, part_s=1e6), [f"echo:{number}" for number in range(5000)], None)
+    done(Place(machines, lambda: 1, part_s=1e6), [f"echo:{number}" for number in range(5000)])
     sizes = list(map(len, machines.parts))
     assert sizes[:4] == [1, 1, 2, 2]
     assert max(sizes) == 1000
