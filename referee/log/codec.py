@@ -10,50 +10,8 @@ from typing import Any, Final, Protocol
 
 from referee.games.game import Ending
 from referee.games.results import Result
+from referee.log import events
 from referee.log.errors import Code, LogError, not_awaited
-from referee.log.events import (
-    UNNAMED,
-    Accept,
-    Act,
-    Adjourn,
-    Adjudicate,
-    Appealed,
-    Author,
-    Consented,
-    Corrected,
-    Dealt,
-    Declared,
-    Disclosed,
-    Dismiss,
-    Ended,
-    Event,
-    Forfeit,
-    Interrupted,
-    Joined,
-    KeyChanged,
-    Moved,
-    Opened,
-    Passed,
-    Pause,
-    Penalty,
-    Protested,
-    Recovered,
-    Refused,
-    Reinstate,
-    Resigned,
-    Restore,
-    Resume,
-    Revealed,
-    Ruled,
-    Ruling,
-    SetClock,
-    Skip,
-    StoodIn,
-    TakeBackProposed,
-    TimedOut,
-    Void,
-    WasAbsent,
-)
 from referee.log.intent import author_of
 from referee.log.v1 import log_pb2
 
@@ -73,7 +31,7 @@ class Decoder(Protocol):
         ...
 
 
-def read_entry(entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, decoder: Decoder) -> Event:
+def read_entry(entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, decoder: Decoder) -> events.Event:
     """Return the event of an entry that ``decode_entry`` accepted. Raise ``LogError``: ``MALFORMED``, ``UNSUPPORTED``.
 
     ``kind``: its ``event_name``; ``intent``: the decoded intent in it, if it holds one.
@@ -82,39 +40,39 @@ def read_entry(entry: log_pb2.Entry, kind: str, intent: log_pb2.Intent | None, d
         return read_act(intent, author_of(intent), decoder)
     if kind == "refused" and intent is not None:
         attempt = read_act(intent, author_of(intent), decoder)
-        if not isinstance(attempt, Moved):
+        if not isinstance(attempt, events.Moved):
             raise not_awaited("a refused act", "a refused move")
-        return Refused(attempt.author, attempt.move, tuple(entry.refused.rule_ids))
+        return events.Refused(attempt.author, attempt.move, tuple(entry.refused.rule_ids))
     read = _EVENTS.get(kind)
     if read is None:
         raise LogError(Code.UNSUPPORTED, f"an entry with {kind}")
     return read(entry, decoder)
 
 
-def read_act(intent: log_pb2.Intent, author: Author, decoder: Decoder) -> Act:
+def read_act(intent: log_pb2.Intent, author: events.Author, decoder: Decoder) -> events.Act:
     """Return what an intent of this author says that ``decode_intent`` accepted. Raise what ``read_entry`` raises."""
     kind = _which(intent, "act")
     if kind == "move":
-        return Moved(author, decoder.decoded_move(intent.move))
+        return events.Moved(author, decoder.decoded_move(intent.move))
     read = _ACTS.get(kind or "")
     if read is None:
         raise LogError(Code.UNSUPPORTED, f"{kind} is not offered by this version")
     return read(intent, author, decoder)
 
 
-def read_rule(rule: log_pb2.Rule, author: Author, decode_move: Callable[[bytes], Any]) -> Ruled:
+def read_rule(rule: log_pb2.Rule, author: events.Author, decode_move: Callable[[bytes], Any]) -> events.Ruled:
     """Return what a ruling says. Raise what ``decode_move`` raises; ``LogError`` (``MALFORMED``) for one of no kind."""
     kind = rule.WhichOneof("ruling")
     if kind is None:
         raise LogError(Code.MALFORMED, "a rule without a ruling", "one ruling")
-    ruling: Ruling
+    ruling: events.Ruling
     if kind == "accept":
         given = rule.accept
-        ruling = Accept(_seat(given), decode_move(given.move), tuple(given.rule_ids))
+        ruling = events.Accept(_seat(given), decode_move(given.move), tuple(given.rule_ids))
     else:
         ruling = _RULINGS[kind](rule)
     decides = rule.decides if rule.HasField("decides") else None
-    return Ruled(author, ruling, rule.rule_id, decides, rule.remark, rule)
+    return events.Ruled(author, ruling, rule.rule_id, decides, rule.remark, rule)
 
 
 def read_end(end: log_pb2.GameEnd) -> Result:
@@ -125,65 +83,65 @@ def read_end(end: log_pb2.GameEnd) -> Result:
 
 
 def _seat(given: Any) -> int:
-    return given.seat if given.HasField("seat") else UNNAMED
+    return given.seat if given.HasField("seat") else events.UNNAMED
 
 
 def _dispute(given: log_pb2.Protest | log_pb2.Appeal) -> tuple[int, str, int, bytes]:
     return given.against_seq, given.rule_id, _seat(given), given.remark
 
 
-def _adjudicated(given: log_pb2.Adjudicate) -> Adjudicate:
-    return Adjudicate(Result(Ending.ADJUDICATED, tuple(given.scores), tuple(given.places)))
+def _adjudicated(given: log_pb2.Adjudicate) -> events.Adjudicate:
+    return events.Adjudicate(Result(Ending.ADJUDICATED, tuple(given.scores), tuple(given.places)))
 
 
-def _penalty(given: log_pb2.Penalty) -> Penalty:
-    return Penalty(_seat(given), given.time_ms, given.points, given.strikes)
+def _penalty(given: log_pb2.Penalty) -> events.Penalty:
+    return events.Penalty(_seat(given), given.time_ms, given.points, given.strikes)
 
 
-def _forfeit(given: log_pb2.Forfeit) -> Forfeit:
-    return Forfeit(_seat(given), Ending(given.ending) if given.ending else None)
+def _forfeit(given: log_pb2.Forfeit) -> events.Forfeit:
+    return events.Forfeit(_seat(given), Ending(given.ending) if given.ending else None)
 
 
-_EVENTS: Final[Mapping[str, Callable[[log_pb2.Entry, Decoder], Event]]] = {
-    "open": lambda entry, _: Opened(entry.open),
-    "chance": lambda entry, d: Dealt(d.decoded_outcome(entry.chance.outcome), entry.chance.outcome),
-    "forced_pass": lambda entry, _: Passed(entry.forced_pass.seat),
-    "stand_in": lambda entry, d: StoodIn(entry.stand_in.seat, d.decoded_move(entry.stand_in.move)),
-    "timeout": lambda entry, _: TimedOut(entry.timeout.seat),
-    "absent": lambda entry, _: WasAbsent(entry.absent.seat, entry.absent.since_ms),
-    "interrupted": lambda entry, _: Interrupted(entry.interrupted.alive_ms),
-    "recovered": lambda entry, _: Recovered(
+_EVENTS: Final[Mapping[str, Callable[[log_pb2.Entry, Decoder], events.Event]]] = {
+    "open": lambda entry, _: events.Opened(entry.open),
+    "chance": lambda entry, d: events.Dealt(d.decoded_outcome(entry.chance.outcome), entry.chance.outcome),
+    "forced_pass": lambda entry, _: events.Passed(entry.forced_pass.seat),
+    "stand_in": lambda entry, d: events.StoodIn(entry.stand_in.seat, d.decoded_move(entry.stand_in.move)),
+    "timeout": lambda entry, _: events.TimedOut(entry.timeout.seat),
+    "absent": lambda entry, _: events.WasAbsent(entry.absent.seat, entry.absent.since_ms),
+    "interrupted": lambda entry, _: events.Interrupted(entry.interrupted.alive_ms),
+    "recovered": lambda entry, _: events.Recovered(
         entry.recovered.lost_size, entry.recovered.lost_root, entry.recovered.copied_ms
     ),
-    "end": lambda entry, _: Ended(read_end(entry.end)),
-    "disclose": lambda entry, _: Disclosed(entry.disclose.seed),
+    "end": lambda entry, _: events.Ended(read_end(entry.end)),
+    "disclose": lambda entry, _: events.Disclosed(entry.disclose.seed),
 }
-_ACTS: Final[Mapping[str, Callable[[log_pb2.Intent, Author, Decoder], Act]]] = {
-    "join": lambda i, author, _: Joined(author, i.join.key, i.join.commitment),
-    "reveal": lambda i, author, _: Revealed(author, i.reveal.seed),
-    "declare": lambda i, author, d: Declared(author, d.decoded_outcome(i.declare)),
-    "resign": lambda i, author, _: Resigned(author, _seat(i.resign)),
-    "take_back": lambda i, author, _: TakeBackProposed(author, i.take_back.to_seq, _seat(i.take_back)),
-    "consent": lambda i, author, _: Consented(author, i.consent.to_seq, _seat(i.consent)),
-    "protest": lambda i, author, _: Protested(author, *_dispute(i.protest)),
-    "appeal": lambda i, author, _: Appealed(author, *_dispute(i.appeal)),
-    "correct": lambda i, author, _: Corrected(author, i.correct.to_seq),
+_ACTS: Final[Mapping[str, Callable[[log_pb2.Intent, events.Author, Decoder], events.Act]]] = {
+    "join": lambda i, author, _: events.Joined(author, i.join.key, i.join.commitment),
+    "reveal": lambda i, author, _: events.Revealed(author, i.reveal.seed),
+    "declare": lambda i, author, d: events.Declared(author, d.decoded_outcome(i.declare)),
+    "resign": lambda i, author, _: events.Resigned(author, _seat(i.resign)),
+    "take_back": lambda i, author, _: events.TakeBackProposed(author, i.take_back.to_seq, _seat(i.take_back)),
+    "consent": lambda i, author, _: events.Consented(author, i.consent.to_seq, _seat(i.consent)),
+    "protest": lambda i, author, _: events.Protested(author, *_dispute(i.protest)),
+    "appeal": lambda i, author, _: events.Appealed(author, *_dispute(i.appeal)),
+    "correct": lambda i, author, _: events.Corrected(author, i.correct.to_seq),
     "rule": lambda i, author, d: read_rule(i.rule, author, d.decoded_move),
-    "change_key": lambda i, author, _: KeyChanged(author, _seat(i.change_key), i.change_key.key),
+    "change_key": lambda i, author, _: events.KeyChanged(author, _seat(i.change_key), i.change_key.key),
 }
-_RULINGS: Final[Mapping[str, Callable[[log_pb2.Rule], Ruling]]] = {
-    "restore": lambda rule: Restore(rule.restore.to_seq),
+_RULINGS: Final[Mapping[str, Callable[[log_pb2.Rule], events.Ruling]]] = {
+    "restore": lambda rule: events.Restore(rule.restore.to_seq),
     "adjudicate": lambda rule: _adjudicated(rule.adjudicate),
-    "void": lambda _: Void(),
-    "pause": lambda _: Pause(),
-    "resume": lambda _: Resume(),
-    "adjourn": lambda _: Adjourn(),
-    "set_clock": lambda rule: SetClock(_seat(rule.set_clock), rule.set_clock.left_ms),
+    "void": lambda _: events.Void(),
+    "pause": lambda _: events.Pause(),
+    "resume": lambda _: events.Resume(),
+    "adjourn": lambda _: events.Adjourn(),
+    "set_clock": lambda rule: events.SetClock(_seat(rule.set_clock), rule.set_clock.left_ms),
     "penalty": lambda rule: _penalty(rule.penalty),
     "forfeit": lambda rule: _forfeit(rule.forfeit),
-    "reinstate": lambda rule: Reinstate(_seat(rule.reinstate)),
-    "skip": lambda rule: Skip(_seat(rule.skip)),
-    "dismiss": lambda _: Dismiss(),
+    "reinstate": lambda rule: events.Reinstate(_seat(rule.reinstate)),
+    "skip": lambda rule: events.Skip(_seat(rule.skip)),
+    "dismiss": lambda _: events.Dismiss(),
 }
 
 

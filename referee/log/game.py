@@ -12,6 +12,7 @@ from typing import Any, Final, assert_never
 
 from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
 from referee.games.results import Contest, Result, Wait
+from referee.log import events
 from referee.log.arbitration import Arbitration
 from referee.log.clocks import DELAY_MS, Clocks, Delay, Moment, Takebacks
 from referee.log.codec import end_message
@@ -19,42 +20,6 @@ from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, Clock
 from referee.log.entry import Event as Message
 from referee.log.errors import demand
-from referee.log.events import (
-    Accept,
-    Adjourn,
-    Appealed,
-    Consented,
-    Corrected,
-    Dealt,
-    Declared,
-    Disclosed,
-    Ended,
-    Event,
-    Interrupted,
-    Joined,
-    KeyChanged,
-    Moved,
-    Opened,
-    Passed,
-    Pause,
-    Penalty,
-    Protested,
-    Recovered,
-    Refused,
-    Reinstate,
-    Resigned,
-    Restore,
-    Resume,
-    Revealed,
-    Role,
-    Ruled,
-    SetClock,
-    Skip,
-    StoodIn,
-    TakeBackProposed,
-    TimedOut,
-    WasAbsent,
-)
 from referee.log.position import Deal, Position, engine_failed
 from referee.log.terms import Control
 from referee.log.v1 import log_pb2
@@ -75,7 +40,7 @@ class Phase(Enum):
 # A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
 _BEFORE_PLAY: Final = (Phase.JOINING, Phase.REVEALING)
-_SCRIBE: Final = Role.SCRIBE
+_SCRIBE: Final = events.Role.SCRIBE
 
 
 class LoggedGame:
@@ -106,7 +71,7 @@ class LoggedGame:
         """The moments from the beginning of play on, if moves can be taken back."""
         self.phase = Phase.JOINING
         self.scribed = [seat.scribed for seat in opened.seats]
-        self.joins: dict[int, Joined] = {}
+        self.joins: dict[int, events.Joined] = {}
         """Joins by seat."""
         self.keys: dict[int, list[bytes]] = {}
         """Keys by seat that has joined: every key that was ever named as its own."""
@@ -283,7 +248,7 @@ class LoggedGame:
 
     # --- what an entry does: after ``judge`` -------------------------------------------------------------------
 
-    def apply(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
+    def apply(self, event: events.Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
         """Apply the event of entry ``seq``. ``seat``: the seat whose act it is, as ``judge`` said.
 
         Return the entries whose moves, draws and passes it takes back.
@@ -291,14 +256,18 @@ class LoggedGame:
         out, phase = len(self.arbitration.out), self.phase
         self._reached = self._deciding = None
         taken_back = self._change(event, seat, seq, clock)
-        if len(self.arbitration.out) > out and not (isinstance(event, Ruled) and isinstance(event.ruling, Restore)):
+        if len(self.arbitration.out) > out and not (
+            isinstance(event, events.Ruled) and isinstance(event.ruling, events.Restore)
+        ):
             # Those who had not agreed to a take-back may all be out now.
             if (back := self.arbitration.agreed()) is not None:
                 taken_back = self._go_back(back, seq, reinstates=False)
             self._remember(seq)
         if self.phase in _BEFORE_PLAY:
             self._go_on(seq)
-        anew = isinstance(event, Opened) or (isinstance(event, Ruled) and isinstance(event.ruling, Resume | Reinstate))
+        anew = isinstance(event, events.Opened) or (
+            isinstance(event, events.Ruled) and isinstance(event.ruling, events.Resume | events.Reinstate)
+        )
         if anew or self.phase is not phase:
             self.missing_from_ms = clock.referee_ms
         self._reached = self._deciding = None
@@ -307,48 +276,54 @@ class LoggedGame:
             self.clocks.await_seats(self.awaited(), self.last_ms)
         return taken_back
 
-    def _change(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
-        if self.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
+    def _change(self, event: events.Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
+        if self.clocks is not None and seat is not None and isinstance(event, events.Moved | events.Refused):
             self.clocks.used(seat, clock)
         if seat is not None and clock.overhead_ms >= DELAY_MS:
             self.delays.append(Delay(seq, seat, clock.overhead_ms))
         match event:
-            case Moved():
+            case events.Moved():
                 self._play(event.move, seq, seat, is_scribes=event.author.role is _SCRIBE)
-            case StoodIn(_, move):
+            case events.StoodIn(_, move):
                 self._play(move, seq, seat)
-            case Passed(passing):
+            case events.Passed(passing):
                 self._play(ForcedPass(passing), seq, None)
-            case Dealt() | Declared():
+            case events.Dealt() | events.Declared():
                 self._play(event.outcome, seq, None, is_draw=True)
-            case Refused() | TimedOut() | WasAbsent():
+            case events.Refused() | events.TimedOut() | events.WasAbsent():
                 self._hold_against(event, seat, seq)
-            case Joined():
+            case events.Joined():
                 self.joins[event.author.index] = event
                 self.keys[event.author.index] = [event.key]
-            case Revealed(author, seed):
+            case events.Revealed(author, seed):
                 self.deal.seeds[author.index] = seed
-            case Ended(result):
+            case events.Ended(result):
                 self.end = result
                 self.phase = Phase.ENDED if self.deal.is_dealt else Phase.CLOSED
-            case Disclosed():
+            case events.Disclosed():
                 self.phase = Phase.CLOSED
-            case Interrupted(alive_ms):
+            case events.Interrupted(alive_ms):
                 if self.clocks is not None:
                     self.clocks.stop(alive_ms)
                     self._remember_clocks(seq)
-            case Ruled():
+            case events.Ruled():
                 self.arbitration.rule(seq, event)
                 return self._rule(event, seq, clock.referee_ms)
-            case KeyChanged(author, named, key):
-                if author.role is Role.SEAT:
+            case events.KeyChanged(author, named, key):
+                if author.role is events.Role.SEAT:
                     self.arbitration.name_key(author.index)
-                self.keys[named if author.role is Role.ARBITER else author.index].append(key)
-            case Corrected(_, to_seq):
+                self.keys[named if author.role is events.Role.ARBITER else author.index].append(key)
+            case events.Corrected(_, to_seq):
                 return self._go_back(to_seq, seq, reinstates=False)
-            case Resigned() | Protested() | Appealed() | TakeBackProposed() | Consented():
+            case (
+                events.Resigned()
+                | events.Protested()
+                | events.Appealed()
+                | events.TakeBackProposed()
+                | events.Consented()
+            ):
                 return self._act(event, seat, seq)
-            case Opened() | Recovered():
+            case events.Opened() | events.Recovered():
                 pass
             case _:
                 assert_never(event)
@@ -377,70 +352,75 @@ class LoggedGame:
             self.clocks.decided(seat)
         self._remember(seq, event, is_draw=is_draw, is_scribes=is_scribes)
 
-    def _hold_against(self, event: Refused | TimedOut | WasAbsent, seat: int | None, seq: int) -> None:
+    def _hold_against(
+        self, event: events.Refused | events.TimedOut | events.WasAbsent, seat: int | None, seq: int
+    ) -> None:
         if seat is None:
             return
         out = len(self.arbitration.out)
         match event:
-            case Refused(author) if author.role is Role.SEAT:
+            case events.Refused(author) if author.role is events.Role.SEAT:
                 # A scribe's typing error is no attempt of the seat.
                 self.arbitration.strike(seat)
                 if self.clocks is not None:
                     self.clocks.take(seat, self.arbitration.terms.penalty_ms)
-            case TimedOut() if self.clocks is not None:
+            case events.TimedOut() if self.clocks is not None:
                 self.clocks.set(seat, 0, 0)
                 self.arbitration.forfeit(seat, Ending.FLAG)
-            case WasAbsent():
+            case events.WasAbsent():
                 self.arbitration.forfeit(seat, Ending.DISCONNECTED)
         if len(self.arbitration.out) == out:
             self._remember_clocks(seq)
 
     def _act(
-        self, act: Resigned | Protested | Appealed | TakeBackProposed | Consented, seat: int | None, seq: int
+        self,
+        act: events.Resigned | events.Protested | events.Appealed | events.TakeBackProposed | events.Consented,
+        seat: int | None,
+        seq: int,
     ) -> tuple[int, ...]:
         if seat is None:
             return ()
         match act:
-            case Resigned():
+            case events.Resigned():
                 self.arbitration.forfeit(seat, Ending.RESIGNED)
                 return ()
-            case Protested() | Appealed():
+            case events.Protested() | events.Appealed():
                 self.arbitration.dispute(seq, seat, act)
                 return ()
-            case TakeBackProposed(_, to_seq):
+            case events.TakeBackProposed(_, to_seq):
                 self.arbitration.propose(seq, seat, to_seq)
-            case Consented():
+            case events.Consented():
                 self.arbitration.agree(seat)
             case _:
                 assert_never(act)
         back = self.arbitration.agreed()
         return () if back is None else self._go_back(back, seq, reinstates=False)
 
-    def _rule(self, ruled: Ruled, seq: int, now_ms: int) -> tuple[int, ...]:
+    def _rule(self, ruled: events.Ruled, seq: int, now_ms: int) -> tuple[int, ...]:
         """Do what a ruling does to the position and the clocks."""
         match ruled.ruling:
-            case Restore(to_seq):
+            case events.Restore(to_seq):
                 return self._go_back(to_seq, seq, reinstates=True)
-            case Accept(seat, move):
+            case events.Accept(seat, move):
                 self.position.move(move)
                 self.arbitration.moved()
                 if self.clocks is not None:
                     self.clocks.stop(now_ms)
                     self.clocks.decided(seat)
                 self._remember(seq, move)
-            case Pause() | Adjourn():
+            case events.Pause() | events.Adjourn():
                 if self.clocks is not None:
                     self.clocks.stop(now_ms)
                     self._remember_clocks(seq)
-            case SetClock(seat, left_ms):
+            case events.SetClock(seat, left_ms):
                 if self.clocks is not None:
                     self.clocks.set(seat, left_ms, now_ms)
                 self._remember(seq)
-            case Penalty(seat, time_ms):
+            case events.Penalty(seat, time_ms):
                 if self.clocks is not None:
                     self.clocks.take(seat, time_ms)
                 self._remember(seq)
-            case Skip() | Reinstate():
+            case events.Skip() | events.Reinstate():
                 self._remember(seq)
         return ()
 

@@ -11,47 +11,18 @@ from typing import Final, NamedTuple, assert_never
 
 from referee.games.game import Ending, Forced, ForcedPass, State, Violation
 from referee.games.results import Result
+from referee.log import events
 from referee.log.arbitration import Now, Suspension
 from referee.log.codec import AT_ANY_TIME
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError, RulesError, demand, not_awaited
-from referee.log.events import (
-    Accept,
-    Appealed,
-    Author,
-    Consented,
-    Corrected,
-    Dealt,
-    Declared,
-    Disclosed,
-    Ended,
-    Event,
-    Interrupted,
-    Joined,
-    KeyChanged,
-    Moved,
-    Opened,
-    Passed,
-    Protested,
-    Recovered,
-    Refused,
-    Resigned,
-    Revealed,
-    Role,
-    Ruled,
-    StoodIn,
-    TableAct,
-    TakeBackProposed,
-    TimedOut,
-    WasAbsent,
-)
 from referee.log.game import LoggedGame, Phase
 from referee.log.v1 import log_pb2
 from referee.text.words.catalogue import Phrase, phrase
 
 # A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
-_SEAT, _SCRIBE = Role.SEAT, Role.SCRIBE
+_SEAT, _SCRIBE = events.Role.SEAT, events.Role.SCRIBE
 
 
 class Judged(NamedTuple):
@@ -69,7 +40,7 @@ class Happened(NamedTuple):
     seq: int
     clock: Clock
     """The time of the entry, and the charge."""
-    event: Event
+    event: events.Event
     seat: int | None
     """The seat whose act it is, or whom it is about."""
     before: State
@@ -82,12 +53,12 @@ class Happened(NamedTuple):
     """Play had begun before it."""
 
 
-def enter(game: LoggedGame, event: Event, seq: int, clock: Clock) -> None:
+def enter(game: LoggedGame, event: events.Event, seq: int, clock: Clock) -> None:
     """Judge the event as entry ``seq`` and apply it. Raise ``LogError``; the game is then as it was."""
     game.apply(event, judge(game, event, seq, clock).seat, seq, clock)
 
 
-def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
+def take(game: LoggedGame, event: events.Event, seq: int, clock: Clock) -> Happened:
     """Enter the event as ``enter`` does, and return what happened."""
     judged = judge(game, event, seq, clock)
     before, in_play = game.position.state, game.phase is _PLAYING
@@ -96,7 +67,7 @@ def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
     return Happened(seq, clock, event, judged.seat, before, after, judged.broken, taken_back, in_play)
 
 
-def judge(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Judged:
+def judge(game: LoggedGame, event: events.Event, seq: int, clock: Clock) -> Judged:
     """Check that the event may be entry ``seq`` with these times.
 
     Raise ``LogError``; ``RulesError`` for a move or an outcome that the rules of the game forbid.
@@ -107,67 +78,69 @@ def judge(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Judged:
     return judged
 
 
-def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
+def judge_act(game: LoggedGame, event: events.Event, seq: int) -> Judged:
     """Check all but the times, as long as these are not known. Raise what ``judge`` raises."""
     # The most frequent come first.
     match event:
-        case Moved():
+        case events.Moved():
             _check_room(game, seq)
             seat = mover(game, event.author)
             _check_rules(game, event.move)
             return Judged(seat)
-        case Dealt():
+        case events.Dealt():
             _check_room(game, seq)
             _check_chance(game, event.outcome, dealt=True)
             game.deal.check_outcome(game.position, event.data)
             return Judged()
-        case Refused():
+        case events.Refused():
             recorded = game.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
             demand("TBL-18", recorded, "this game does not record refused moves", "terms that do")
             _check_room(game, seq)
             return _check_refused(game, event)
-        case Ended(result):
+        case events.Ended(result):
             _check_end(game, result, seq)
             return Judged()
-        case Disclosed(seed):
+        case events.Disclosed(seed):
             _require(game.phase is Phase.ENDED, "the seed is disclosed too early", "the end of a dealt game")
             game.deal.check_disclosed(seed)
             return Judged()
-        case Opened() if seq == 0:
+        case events.Opened() if seq == 0:
             return Judged()
     _check_room(game, seq)
     match event:
-        case Declared(author, outcome):
+        case events.Declared(author, outcome):
             _check_declarer(game, author)
             _check_chance(game, outcome, dealt=False)
-        case Passed(seat):
+        case events.Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
             expected = "a pass only where the rules leave no action"
             _require(due, "seat {seat} is not forced to pass", expected, seat=seat)
             _check_rules(game, ForcedPass(seat))
             return Judged(seat)
-        case StoodIn():
+        case events.StoodIn():
             return Judged(_check_stand_in(game, event))
-        case Joined():
+        case events.Joined():
             return Judged(_check_join(game, event))
-        case Revealed(author):
+        case events.Revealed(author):
             return Judged(_check_reveal(game, author, event.seed))
-        case TimedOut() | WasAbsent():
+        case events.TimedOut() | events.WasAbsent():
             return Judged(_check_overdue(game, event))
-        case Interrupted():
+        case events.Interrupted():
             _check_offered(game, "interrupted")
             demand("TBL-16", game.phase is Phase.PLAYING, "the game is not in play", "an interruption during play")
-        case Recovered(copied_ms=copied_ms) if copied_ms:
+        case events.Recovered(copied_ms=copied_ms) if copied_ms:
             return Judged()  # the head is unknown, so nothing can contradict it
-        case Recovered(lost_size):
+        case events.Recovered(lost_size):
             # Possible at any time before the end: the loss may be of anything.
             what, expected = "the lost head has {n} entries", "more than the {size} of this log"
             _require(lost_size > seq, what, expected, n=lost_size, size=seq)
-        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
+        case (
+            events.Resigned() | events.TakeBackProposed() | events.Consented() | events.Protested() | events.Appealed()
+        ):
             return _check_table_act(game, event, seq)
-        case Corrected() | Ruled() | KeyChanged():
+        case events.Corrected() | events.Ruled() | events.KeyChanged():
             return _check_table_act(game, event, seq)
-        case Opened():
+        case events.Opened():
             raise not_awaited("the entry opens the game again", "GameOpen in entry 0 and nowhere else")
         case _:
             assert_never(event)
@@ -190,14 +163,14 @@ def _check_room(game: LoggedGame, seq: int) -> None:
         raise not_awaited("the game is over", "no further entry")
 
 
-def _check_join(game: LoggedGame, join: Joined) -> int:
+def _check_join(game: LoggedGame, join: events.Joined) -> int:
     dealt, author = game.deal.is_dealt, join.author
     if bool(join.commitment) != dealt:
         expected = "one, in a dealt game" if dealt else "none, in a declared game"
         raise LogError(Code.MALFORMED, f"{author} joins {'without' if dealt else 'with'} a commitment", expected)
     seat, who = author.index, author.phrase
     _require(game.phase is Phase.JOINING, "{author} joins too late", "Joins before everything else", author=who)
-    there = author.role is Role.SEAT and seat < len(game.scribed)
+    there = author.role is events.Role.SEAT and seat < len(game.scribed)
     _require(there, "{author} cannot join", "a seat of the game", author=who)
     scribed = "{author} is scribed and cannot join"
     _require(not game.scribed[seat], scribed, "no Join: a scribe enters its moves", author=who)
@@ -210,10 +183,10 @@ def _check_join(game: LoggedGame, join: Joined) -> int:
     return seat
 
 
-def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
+def _check_reveal(game: LoggedGame, author: events.Author, seed: bytes) -> int:
     who, revealing = author.phrase, game.phase is Phase.REVEALING
     _require(revealing, "{author} cannot reveal a seed now", "Reveals after every Join", author=who)
-    deals = author.role is Role.SEAT and author.index in game.dealing
+    deals = author.role is events.Role.SEAT and author.index in game.dealing
     _require(deals, "{author} cannot reveal a seed", "a seat that joined", author=who)
     out = author.index in game.arbitration.out
     demand("TBL-38", not out, "{author} has forfeited", "a seat that has not", author=who)
@@ -223,7 +196,7 @@ def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
     return author.index
 
 
-def mover(game: LoggedGame, author: Author) -> int:
+def mover(game: LoggedGame, author: events.Author) -> int:
     """Return whose move the author may make. Raise ``LogError``."""
     # Asked for every move, so words are made only where they are said.
     if game.phase is not _PLAYING:
@@ -285,8 +258,8 @@ def _check_rules(game: LoggedGame, event: object) -> None:
         raise RulesError(violations)
 
 
-def _check_declarer(game: LoggedGame, author: Author) -> None:
-    declares = not game.deal.is_dealt and author.role is Role.SCRIBE
+def _check_declarer(game: LoggedGame, author: events.Author) -> None:
+    declares = not game.deal.is_dealt and author.role is events.Role.SCRIBE
     if not (declares and author.index == game.opened.declared.scribe):
         expected = "the declaring scribe of a declared game"
         raise not_awaited("{author} cannot declare chance", expected, author=author.phrase)
@@ -301,7 +274,7 @@ def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
     _check_rules(game, outcome)
 
 
-def _check_refused(game: LoggedGame, refused: Refused) -> Judged:
+def _check_refused(game: LoggedGame, refused: events.Refused) -> Judged:
     seat = mover(game, refused.author)
     broken = game.position.violations(refused.move)
     if not broken:
@@ -351,19 +324,19 @@ def _check_offered(game: LoggedGame, what: str) -> None:
         raise LogError(Code.UNSUPPORTED, f"{what} is not offered in a game without rules of the table")
 
 
-def _check_table_act(game: LoggedGame, act: TableAct, seq: int) -> Judged:
+def _check_table_act(game: LoggedGame, act: events.TableAct, seq: int) -> Judged:
     playing = game.phase is Phase.PLAYING and game.takebacks is not None
     may_go_back = partial(game.check_back, now=seq)
     over, has_clock = game.reached() is not None, game.clocks is not None
     joining = game.phase is Phase.JOINING
     now = Now(joining, playing, over, game.awaited(), may_go_back, has_clock, game.keys)
     seat = game.arbitration.check(act, seq, now)
-    if isinstance(act, Ruled) and isinstance(act.ruling, Accept):
+    if isinstance(act, events.Ruled) and isinstance(act.ruling, events.Accept):
         return Judged(act.ruling.seat, _check_accepted(game, act.ruling))
     return Judged(seat)
 
 
-def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
+def _check_accepted(game: LoggedGame, accept: events.Accept) -> tuple[Violation, ...]:
     """Return what the move breaks that an arbiter lets stand (TBL-7)."""
     violations = game.position.violations(accept.move)
     broken = tuple(sorted({violation.rule_id for violation in violations}))
@@ -377,11 +350,11 @@ def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
     return violations
 
 
-def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
+def _check_stand_in(game: LoggedGame, event: events.StoodIn) -> int:
     """Check TBL-2: it is the move that follows from the position, for the seat that makes none."""
     _check_offered(game, "stand_in")
     seat = game.due_stand_in()
-    expected = None if seat is None else StoodIn(seat, game.position.stand_in(seat))
+    expected = None if seat is None else events.StoodIn(seat, game.position.stand_in(seat))
     if event != expected:
         due = phrase("no stand-in")
         if expected is not None:
@@ -392,16 +365,16 @@ def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
     return event.seat
 
 
-def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
+def _check_overdue(game: LoggedGame, event: events.TimedOut | events.WasAbsent) -> int:
     _check_offered(game, event.name)
     seat = event.seat
-    if isinstance(event, WasAbsent) and game.phase is not Phase.PLAYING:
+    if isinstance(event, events.WasAbsent) and game.phase is not Phase.PLAYING:
         what, expected = "seat {seat} is not missing", "a seat that has to join or reveal"
         demand("TBL-38", seat in game.no_shows(), what, expected, seat=seat)
         return seat
-    rule_id = "TBL-13" if isinstance(event, TimedOut) else "TBL-17"
+    rule_id = "TBL-13" if isinstance(event, events.TimedOut) else "TBL-17"
     demand(rule_id, seat in game.awaited(), "seat {seat} is not on turn", "a seat that has to act", seat=seat)
-    if isinstance(event, TimedOut):
+    if isinstance(event, events.TimedOut):
         demand(rule_id, game.clocks is not None, "this game has no clock", "terms with one")
     else:
         limited = game.arbitration.terms.absence_ms > 0
@@ -414,31 +387,31 @@ def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
 # --- times -----------------------------------------------------------------------------------------------------------
 
 
-def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clock: Clock) -> None:
+def _check_times(game: LoggedGame, event: events.Event, seat: int | None, seq: int, clock: Clock) -> None:
     """Raise ``LogError`` (``NOT_AWAITED``) for times that the rules of the table do not allow."""
-    if isinstance(event, Opened):
+    if isinstance(event, events.Opened):
         return
     at_ms, last_ms = clock.referee_ms, game.last_ms
     if at_ms < last_ms:
         demand("TBL-15", False, "the entry is dated {at} ms", "{ms} ms at the earliest", at=at_ms, ms=last_ms)
-    if game.clocks is not None and seat is not None and isinstance(event, TimedOut):
+    if game.clocks is not None and seat is not None and isinstance(event, events.TimedOut):
         game.clocks.check_flag(seat, clock)
-    elif game.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
+    elif game.clocks is not None and seat is not None and isinstance(event, events.Moved | events.Refused):
         game.clocks.check(seat, clock)
-        network = isinstance(event, Refused) and clock.lag_ms > 0
+        network = isinstance(event, events.Refused) and clock.lag_ms > 0
         demand("TBL-11", not network, "the entry allows network time for a refused move", "none")
     elif told := clock.charged_ms + clock.lag_ms + clock.overhead_ms:
         demand("TBL-10", False, "the entry accounts for {ms} ms", "none, as no clock is charged", ms=told)
     match event:
-        case Ended(result) if seq < game.last and game.reached() is not None and not _is_given_up(game, result):
+        case events.Ended(result) if seq < game.last and game.reached() is not None and not _is_given_up(game, result):
             from_ms = game.result_from_ms
             what, expected = "the result is dated {at} ms", "{ms} ms at the earliest, to allow protests"
             demand("TBL-29", at_ms >= from_ms, what, expected, at=at_ms, ms=from_ms)
-        case Interrupted(alive_ms):
+        case events.Interrupted(alive_ms):
             seen = last_ms <= alive_ms <= at_ms
             what = "the referee was last seen at {ms} ms"
             demand("TBL-16", seen, what, "{last} to {at} ms", ms=alive_ms, last=last_ms, at=at_ms)
-        case WasAbsent(_, since_ms):
+        case events.WasAbsent(_, since_ms):
             least, absent = game.arbitration.terms.absence_ms, at_ms - since_ms
             what = "the seat was absent for {ms} ms"
             demand("TBL-17", absent >= least, what, "at least {least} ms", ms=absent, least=least)

@@ -10,22 +10,9 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from referee.games.game import UnknownRules, Violation
-from referee.log import file
+from referee.log import events, file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
-from referee.log.events import (
-    Appealed,
-    Author,
-    Declared,
-    Event,
-    Moved,
-    Protested,
-    Refused,
-    Role,
-    Ruled,
-    StoodIn,
-    change_of,
-)
 from referee.log.file import FrameType
 from referee.log.game import LoggedGame
 from referee.log.header import check_header, decode_header
@@ -54,7 +41,7 @@ class Line:
     seq: int
     time_ms: int
     """The time of the entry by the referee's clock, in milliseconds since 1970."""
-    event: Event
+    event: events.Event
     words: str
     told: tuple[Any, ...]
     """Its lines in a text: the event by which the position became another, and acts of the table with numbers of
@@ -73,7 +60,7 @@ class Line:
     @property
     def change(self) -> Any:
         """The engine's event by which the position became another; None of other entries."""
-        return change_of(self.event)
+        return events.change_of(self.event)
 
     def __str__(self) -> str:
         """Return all that it says on one line."""
@@ -94,12 +81,12 @@ class Line:
     @property
     def refusal(self) -> str:
         """The refusal of an attempt, with its rules; empty for other entries."""
-        return f"refused ({', '.join(self.event.rule_ids)})" if isinstance(self.event, Refused) else ""
+        return f"refused ({', '.join(self.event.rule_ids)})" if isinstance(self.event, events.Refused) else ""
 
     @property
     def is_ruling(self) -> bool:
         """True if an arbiter made the entry."""
-        return isinstance(self.event, Ruled)
+        return isinstance(self.event, events.Ruled)
 
     @property
     def counts(self) -> bool:
@@ -134,7 +121,7 @@ class Transcript:
         for seq in happened.taken_back:
             self.entries[seq].taken_back_by = happened.seq
             self._rounds -= len(self.entries[seq].scored)
-        change = change_of(happened.event)
+        change = events.change_of(happened.event)
         told = Line(
             seq=happened.seq,
             time_ms=happened.clock.referee_ms,
@@ -152,17 +139,19 @@ class Transcript:
         return told
 
     def _move(self, happened: Happened) -> str:
-        if isinstance(happened.event, Refused):
+        if isinstance(happened.event, events.Refused):
             return f"{happened.seat}: {self._notation.describe(happened.event.move, happened.before)}"
-        if (change := change_of(happened.event)) is None:
+        if (change := events.change_of(happened.event)) is None:
             return ""
         return game_text.line(self._rules_id, happened.before, change) + grammar.against(happened.broken)
 
-    def _marks(self, event: Event) -> tuple[str, ...]:
+    def _marks(self, event: events.Event) -> tuple[str, ...]:
         match event:
-            case StoodIn():
+            case events.StoodIn():
                 return ("by the stand-in",)
-            case Moved(Author(Role.SCRIBE) as scribe) | Declared(scribe) if self._names_scribes:
+            case events.Moved(events.Author(events.Role.SCRIBE) as scribe) | events.Declared(scribe) if (
+                self._names_scribes
+            ):
                 return (f"by {scribe}",)
             case _:
                 return ()
@@ -221,7 +210,7 @@ class GameFile:
                     except LogError as error:
                         raise error.at(entry=size, offset=frame.offset)  # noqa: B904 - the same error
                     told = game_file.transcript.see(entered)
-                    if isinstance(told.event, Protested | Appealed | Ruled):
+                    if isinstance(told.event, events.Protested | events.Appealed | events.Ruled):
                         remarks.entered(told.seq, told.event.remark)
                     if told.seq == at:
                         return game_file
@@ -254,7 +243,7 @@ class GameFile:
         for seat, terms in enumerate(opened.seats):
             if terms.scribed:
                 lines.append(f"seat {seat}: a scribe enters its moves")
-            elif keys := record.keyring.keys_of(Author(Role.SEAT, seat)):
+            elif keys := record.keyring.keys_of(events.Author(events.Role.SEAT, seat)):
                 named = "".join(f", and {key.raw.hex()} as soon as it signs" for key in keys[1:])
                 since = f", since entry {used[-1][0]}" if len(used := record.keyring.used[seat]) > 1 else ""
                 lines.append(f"seat {seat}: key {keys[0].raw.hex()}{since}{named}")

@@ -7,38 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias, assert_never
 
 from referee.games.game import Ending
-from referee.log.events import (
-    UNNAMED,
-    Accept,
-    Adjourn,
-    Adjudicate,
-    Appealed,
-    Author,
-    Consented,
-    Corrected,
-    Dismiss,
-    Ended,
-    Event,
-    Forfeit,
-    Pause,
-    Penalty,
-    Protested,
-    Refused,
-    Reinstate,
-    Resigned,
-    Restore,
-    Resume,
-    Role,
-    Ruled,
-    Ruling,
-    SetClock,
-    Skip,
-    TakeBackProposed,
-    TimedOut,
-    Void,
-    WasAbsent,
-    change_of,
-)
+from referee.log import events
 from referee.log.v1 import log_pb2
 from referee.text.notation.table import RULINGS, ActKind, TableAct, plain_words
 
@@ -118,7 +87,7 @@ class Teller:
         self._out: list[frozenset[int]] = []
         """The seats that are out after each entry."""
 
-    def tell(self, event: Event) -> tuple[Any, ...]:
+    def tell(self, event: events.Event) -> tuple[Any, ...]:
         """Return the lines of the next entry: acts of the table with numbers of entries, and the game's own event."""
         out = self._now_out()
         lines = tuple(self._of(event))
@@ -137,42 +106,42 @@ class Teller:
     def _now_out(self) -> frozenset[int]:
         return self._out[-1] if self._out else frozenset()
 
-    def _of(self, event: Event) -> list[Any]:
+    def _of(self, event: events.Event) -> list[Any]:
         match event:
-            case Resigned(author, seat):
+            case events.Resigned(author, seat):
                 return [TableAct(ActKind.RESIGN, _seat(author, seat))]
-            case TakeBackProposed(author, to_seq, seat):
+            case events.TakeBackProposed(author, to_seq, seat):
                 return [TableAct(ActKind.TAKE_BACK, _seat(author, seat), to_seq)]
-            case Consented(author, _, seat):
+            case events.Consented(author, _, seat):
                 return [TableAct(ActKind.AGREE, _seat(author, seat))]
-            case Protested(author, against, rule_id, seat):
+            case events.Protested(author, against, rule_id, seat):
                 return [TableAct(ActKind.PROTEST, _seat(author, seat), against, rule_id)]
-            case Appealed(author, against, rule_id, seat):
+            case events.Appealed(author, against, rule_id, seat):
                 return [TableAct(ActKind.APPEAL, _seat(author, seat), against, rule_id)]
-            case Corrected(_, to_seq):
+            case events.Corrected(_, to_seq):
                 return [TableAct(ActKind.CORRECT, line=to_seq)]
-            case TimedOut(seat):
+            case events.TimedOut(seat):
                 return [TableAct(ActKind.FELL, seat, ending=Ending.FLAG)]
-            case WasAbsent(seat):
+            case events.WasAbsent(seat):
                 return [TableAct(ActKind.FELL, seat, ending=Ending.DISCONNECTED)]
-            case Refused(author):
-                return self._strike(author.index, 1) if author.role is Role.SEAT else []
-            case Ended(result) if result.ending is Ending.ABORTED:
+            case events.Refused(author):
+                return self._strike(author.index, 1) if author.role is events.Role.SEAT else []
+            case events.Ended(result) if result.ending is Ending.ABORTED:
                 return [TableAct(ActKind.ABORT)]
-            case Ruled():
+            case events.Ruled():
                 return self._ruled(event)
             case _:
-                change = change_of(event)
+                change = events.change_of(event)
                 return [] if change is None else [change]
 
-    def _ruled(self, ruled: Ruled) -> list[Any]:
+    def _ruled(self, ruled: events.Ruled) -> list[Any]:
         kind, own = _notated(ruled.ruling)
         rule_id = ruled.rule_id or RULINGS[kind]
         act = TableAct(kind, rule_id=rule_id, decides=ruled.decides, arbiter=ruled.author.index, **own)
         match ruled.ruling:
-            case Accept(_, move):
+            case events.Accept(_, move):
                 return [act, move]
-            case Penalty(seat, _, _, strikes) if strikes:
+            case events.Penalty(seat, _, _, strikes) if strikes:
                 return [act, *self._strike(seat, strikes)]
         return [act]
 
@@ -182,48 +151,48 @@ class Teller:
         return [TableAct(ActKind.FELL, seat, ending=Ending.ILLEGAL_MOVES)] if falls else []
 
 
-def usual_rule(ruling: Ruling) -> str:
+def usual_rule(ruling: events.Ruling) -> str:
     """Return the rule that a ruling of this kind rests on if it names none; empty if it needs none."""
     kind, _ = _notated(ruling)
     return RULINGS[kind]
 
 
-def _notated(ruling: Ruling) -> tuple[ActKind, dict[str, Any]]:
+def _notated(ruling: events.Ruling) -> tuple[ActKind, dict[str, Any]]:
     match ruling:
-        case Restore(to_seq):
+        case events.Restore(to_seq):
             return ActKind.RESTORE, {"line": to_seq}
-        case Adjudicate(result):
+        case events.Adjudicate(result):
             return ActKind.RESULT, {"places": result.places, "points": result.scores}
-        case Penalty(seat, 0, 0, 0):
+        case events.Penalty(seat, 0, 0, 0):
             return ActKind.WARN, {"seat": seat}
-        case Penalty(seat, time_ms, points, strikes):
+        case events.Penalty(seat, time_ms, points, strikes):
             return ActKind.PENALTY, {"seat": seat, "number": points, "strikes": strikes, "time_ms": time_ms}
-        case Forfeit(seat, ending):
+        case events.Forfeit(seat, ending):
             return ActKind.FORFEIT, {"seat": seat, "ending": ending or Ending.ADJUDICATED}
-        case Reinstate(seat):
+        case events.Reinstate(seat):
             return ActKind.REINSTATE, {"seat": seat}
-        case Skip(seat):
+        case events.Skip(seat):
             return ActKind.SKIP, {"seat": seat}
-        case Accept():
+        case events.Accept():
             return ActKind.STANDS, {}
-        case Void():
+        case events.Void():
             return ActKind.VOID, {}
-        case Pause():
+        case events.Pause():
             return ActKind.PAUSE, {}
-        case Adjourn():
+        case events.Adjourn():
             return ActKind.ADJOURN, {}
-        case Resume():
+        case events.Resume():
             return ActKind.RESUME, {}
-        case Dismiss():
+        case events.Dismiss():
             return ActKind.DISMISS, {}
-        case SetClock(seat, left_ms):
+        case events.SetClock(seat, left_ms):
             return ActKind.CLOCK, {"seat": seat, "time_ms": left_ms}
         case _:
             assert_never(ruling)
 
 
-def _seat(author: Author, seat: int) -> int:
-    return author.index if seat == UNNAMED else seat
+def _seat(author: events.Author, seat: int) -> int:
+    return author.index if seat == events.UNNAMED else seat
 
 
 OfScribe: TypeAlias = (

@@ -7,49 +7,7 @@ from typing import Any, assert_never
 from referee.console import printable
 from referee.games.game import Ending
 from referee.games.results import Result
-from referee.log.events import (
-    UNNAMED,
-    Accept,
-    Adjourn,
-    Adjudicate,
-    Appealed,
-    Author,
-    Consented,
-    Corrected,
-    Dealt,
-    Declared,
-    Disclosed,
-    Dismiss,
-    Ended,
-    Forfeit,
-    Interrupted,
-    Joined,
-    KeyChanged,
-    Moved,
-    Opened,
-    Passed,
-    Pause,
-    Penalty,
-    Protested,
-    Recovered,
-    Refused,
-    Reinstate,
-    Resigned,
-    Restore,
-    Resume,
-    Revealed,
-    Role,
-    Ruled,
-    Ruling,
-    SeatAct,
-    SetClock,
-    Skip,
-    StoodIn,
-    TakeBackProposed,
-    TimedOut,
-    Void,
-    WasAbsent,
-)
+from referee.log import events
 from referee.log.judge import Happened
 from referee.text.notation.outcomes import IN_ENGLISH, standings
 from referee.text.notation.registry import Notation
@@ -57,24 +15,24 @@ from referee.text.notation.times import in_words, moment_utc
 from referee.text.words.catalogue import Words
 
 
-def act_words(act: SeatAct | Corrected | KeyChanged, say: Words = IN_ENGLISH) -> str:
+def act_words(act: events.SeatAct | events.Corrected | events.KeyChanged, say: Words = IN_ENGLISH) -> str:
     """Return an act beside moves and rulings in words: ``agrees to the take-back that entry 12 proposes``."""
     match act:
-        case Protested(_, against, rule_id, seat):
+        case events.Protested(_, against, rule_id, seat):
             return _for(seat, say("told.protested", n=against, rule=rule_id), say)
-        case Appealed(_, against, rule_id, seat):
+        case events.Appealed(_, against, rule_id, seat):
             return _for(seat, say("told.appealed", n=against, rule=rule_id), say)
-        case Consented(_, to_seq, seat):
+        case events.Consented(_, to_seq, seat):
             return _for(seat, say("told.consented", n=to_seq), say)
-        case TakeBackProposed(_, to_seq, seat):
+        case events.TakeBackProposed(_, to_seq, seat):
             return _for(seat, say("told.proposed", n=to_seq), say)
-        case Corrected(_, to_seq):
+        case events.Corrected(_, to_seq):
             return say("told.corrected", n=to_seq)
-        case Resigned(_, seat):
+        case events.Resigned(_, seat):
             return _for(seat, say("told.resigned"), say)
-        case KeyChanged(_, seat, key):
+        case events.KeyChanged(_, seat, key):
             short = f"{key.hex()[:16]}…"
-            if seat == UNNAMED:
+            if seat == events.UNNAMED:
                 return say("told.key", key=short)
             return say("told.key.of", seat=seat, key=short)
         case _:
@@ -82,50 +40,50 @@ def act_words(act: SeatAct | Corrected | KeyChanged, say: Words = IN_ENGLISH) ->
 
 
 def _for(seat: int, words: str, say: Words) -> str:
-    return words if seat == UNNAMED else say("told.for", what=words, seat=seat)
+    return words if seat == events.UNNAMED else say("told.for", what=words, seat=seat)
 
 
-def ruling_words(ruled: Ruled, move: str = "", say: Words = IN_ENGLISH) -> str:
+def ruling_words(ruled: events.Ruled, move: str = "", say: Words = IN_ENGLISH) -> str:
     """Return what an arbiter rules, without the reason. ``move``: of ``Accept``, in notation."""
     of = f" ({ruled.rule_id})" if ruled.rule_id else ""
     on = say("told.on", n=ruled.decides) if ruled.decides is not None else ""
     return f"{_ruling(ruled.ruling, move, say)}{of}{on}"
 
 
-def _ruling(ruling: Ruling, move: str, say: Words) -> str:
+def _ruling(ruling: events.Ruling, move: str, say: Words) -> str:
     match ruling:
-        case Restore(to_seq):
+        case events.Restore(to_seq):
             return say("told.restore", n=to_seq)
-        case Adjudicate(result):
+        case events.Adjudicate(result):
             return say("told.adjudicate", result=result_words(result, say))
-        case SetClock(seat, left_ms):
+        case events.SetClock(seat, left_ms):
             return say("told.set_clock", seat=seat, time=in_words(left_ms))
-        case Penalty(seat):
+        case events.Penalty(seat):
             return say("told.line", who=say("seat", n=seat), what=_penalty(ruling, say))
-        case Forfeit(seat, ending):
+        case events.Forfeit(seat, ending):
             named = say("told.nothing") if ending is None else _ending(ending, say)
             return say("told.forfeit", seat=seat, ending=named)
-        case Reinstate(seat):
+        case events.Reinstate(seat):
             return say("told.reinstate", seat=seat)
-        case Skip(seat):
+        case events.Skip(seat):
             return say("told.skip", seat=seat)
-        case Accept(seat, _, rule_ids):
+        case events.Accept(seat, _, rule_ids):
             return say("told.accept", seat=seat, move=move or say("told.a_move"), rules=", ".join(rule_ids))
-        case Void():
+        case events.Void():
             return say("told.void")
-        case Pause():
+        case events.Pause():
             return say("told.pause")
-        case Resume():
+        case events.Resume():
             return say("told.resume")
-        case Adjourn():
+        case events.Adjourn():
             return say("told.adjourn")
-        case Dismiss():
+        case events.Dismiss():
             return say("told.dismiss")
         case _:
             assert_never(ruling)
 
 
-def _penalty(ruling: Penalty, say: Words) -> str:
+def _penalty(ruling: events.Penalty, say: Words) -> str:
     parts = [
         *([say("told.off.time", time=in_words(ruling.time_ms))] if ruling.time_ms else []),
         *([say("told.off.points", n=ruling.points)] if ruling.points else []),
@@ -138,9 +96,9 @@ def _ending(ending: Ending, say: Words) -> str:
     return say(f"ending.{ending.name.lower()}")
 
 
-def _author(author: Author, say: Words) -> str:
+def _author(author: events.Author, say: Words) -> str:
     """Return ``seat 1``, ``scribe 0``."""
-    return say("seat" if author.role is Role.SEAT else f"hash.{author.role}", n=author.index)
+    return say("seat" if author.role is events.Role.SEAT else f"hash.{author.role}", n=author.index)
 
 
 def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH) -> str:
@@ -152,49 +110,51 @@ def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH)
     def seated(number: int | None, what: str) -> str:
         return say("told.line", who=say("seat", n=number), what=what)
 
-    def told(author: Author, what: str) -> str:
+    def told(author: events.Author, what: str) -> str:
         return say("told.line", who=_author(author, say), what=what)
 
     event, seat = happened.event, happened.seat
     match event:
-        case Moved(author, made) | Refused(author, made):
-            is_own = author == Author(Role.SEAT, UNNAMED if seat is None else seat)
+        case events.Moved(author, made) | events.Refused(author, made):
+            is_own = author == events.Author(events.Role.SEAT, events.UNNAMED if seat is None else seat)
             return seated(seat, move(made)) + ("" if is_own else say("told.by", who=_author(author, say)))
-        case Dealt(outcome):
+        case events.Dealt(outcome):
             return say("told.chance", what=move(outcome))
-        case Declared(author, outcome):
+        case events.Declared(author, outcome):
             return say("told.chance", what=move(outcome)) + say("told.by", who=_author(author, say))
-        case Passed(passing):
+        case events.Passed(passing):
             return seated(passing, say("told.passed"))
-        case StoodIn(absent, made):
+        case events.StoodIn(absent, made):
             return say("told.stood_in", seat=absent, what=move(made))
-        case Joined(author):
+        case events.Joined(author):
             return told(author, say("told.joined"))
-        case Revealed(author):
+        case events.Revealed(author):
             return told(author, say("told.revealed"))
-        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
+        case (
+            events.Resigned() | events.TakeBackProposed() | events.Consented() | events.Protested() | events.Appealed()
+        ):
             return told(event.author, act_words(event, say))
-        case Corrected() | KeyChanged():
+        case events.Corrected() | events.KeyChanged():
             return told(event.author, act_words(event, say))
-        case Ruled(author, ruling):
-            accepted = move(ruling.move) if isinstance(ruling, Accept) else ""
+        case events.Ruled(author, ruling):
+            accepted = move(ruling.move) if isinstance(ruling, events.Accept) else ""
             return say("told.ruled", who=_author(author, say), what=ruling_words(event, accepted, say))
-        case TimedOut(late):
+        case events.TimedOut(late):
             return seated(late, say("told.timed_out"))
-        case WasAbsent(absent, since_ms):
+        case events.WasAbsent(absent, since_ms):
             away = max(0, happened.clock.referee_ms - since_ms)
             return seated(absent, say("told.away" if happened.in_play else "told.no_show", time=in_words(away)))
-        case Interrupted(alive_ms):
+        case events.Interrupted(alive_ms):
             return say("told.interrupted", when=moment_utc(alive_ms))
-        case Recovered(copied_ms=copied_ms) if copied_ms:
+        case events.Recovered(copied_ms=copied_ms) if copied_ms:
             return say("told.restored", when=moment_utc(copied_ms))
-        case Recovered(lost_size):
+        case events.Recovered(lost_size):
             return say("told.recovered", n=lost_size - happened.seq)
-        case Ended(result):
+        case events.Ended(result):
             return told_end(result, say)
-        case Opened():
+        case events.Opened():
             return say("told.opened")
-        case Disclosed():
+        case events.Disclosed():
             return say("told.disclosed")
         case _:
             assert_never(event)

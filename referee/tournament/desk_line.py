@@ -16,22 +16,7 @@ from referee.text.notation.outcomes import counted
 from referee.tournament.file import EventFile
 from referee.tournament.input import numbers, parts, result_of, scanned, shares_of, table_of, tables_of
 from referee.tournament.organiser import close, draw, enter_players, newest_round, next_to_pair, pair, plan
-from referee.tournament.rules.acts import (
-    Abandon,
-    Absent,
-    Act,
-    Amend,
-    Award,
-    CheckIn,
-    EnterResult,
-    Expel,
-    Forbid,
-    Publish,
-    Readmit,
-    Reopen,
-    Void,
-    Withdraw,
-)
+from referee.tournament.rules import acts
 from referee.tournament.rules.round import Entrant
 from referee.tournament.words import called, describe, told_broken
 
@@ -51,7 +36,7 @@ class Meant:
     """The act in words, such as ``3 Cara checks in``."""
     enter: Callable[[EventFile], object]
     """Enter it. Raise ``InputError``, ``LogError``."""
-    act: Act | None = None
+    act: acts.Act | None = None
     """The act to enter, if it is one act: the rules can be asked before."""
 
     def why_not(self, event: EventFile) -> str:
@@ -71,19 +56,19 @@ def read(event: EventFile, text: str) -> Meant:
     return VERBS[verb](event, rest.strip(), reason)
 
 
-def toggled(entrant: Entrant) -> Act:
+def toggled(entrant: Entrant) -> acts.Act:
     """Return what Enter does for an entrant: check in, then leave, then come back."""
     if not entrant.is_there:
-        return CheckIn(entrant.number)
-    return Readmit(entrant.number) if entrant.has_withdrawn else Withdraw(entrant.number)
+        return acts.CheckIn(entrant.number)
+    return acts.Readmit(entrant.number) if entrant.has_withdrawn else acts.Withdraw(entrant.number)
 
 
-def one_act(event: EventFile, act: Act) -> Meant:
+def one_act(event: EventFile, act: acts.Act) -> Meant:
     """Return what it means to enter this act."""
     return Meant(describe(act, event.names), partial(_enter, act), act)
 
 
-def _enter(act: Act, event: EventFile) -> None:
+def _enter(act: acts.Act, event: EventFile) -> None:
     event.log.enter(act)
 
 
@@ -102,40 +87,40 @@ def _entered(event: EventFile, name: str, _: str) -> Meant:
 
 def _checked_in(event: EventFile, who: str, _: str) -> Meant:
     if who != "all":
-        return one_act(event, CheckIn(_who(event, "checkin", who)))
+        return one_act(event, acts.CheckIn(_who(event, "checkin", who)))
     missing = [number for number, each in event.log.state.entrants.items() if not (each.is_there or each.is_expelled)]
     _demand(missing, "checkin all", "an entrant who has not checked in")
 
     def enter(event: EventFile) -> None:
         for number in missing:
-            event.log.enter(CheckIn(number))
+            event.log.enter(acts.CheckIn(number))
 
     return Meant(f"{counted(len(missing), 'entrant')} who are not there yet check in", enter)
 
 
 def _withdrawn(event: EventFile, who: str, _: str) -> Meant:
-    return one_act(event, Withdraw(_who(event, "withdraw", who)))
+    return one_act(event, acts.Withdraw(_who(event, "withdraw", who)))
 
 
 def _readmitted(event: EventFile, who: str, _: str) -> Meant:
-    return one_act(event, Readmit(_who(event, "readmit", who)))
+    return one_act(event, acts.Readmit(_who(event, "readmit", who)))
 
 
 def _absent(event: EventFile, who: str, _: str) -> Meant:
     found = _ANY_ROUND.match(who)
     round_ = int(found[2]) if found else next_to_pair(event.log.state)
-    return one_act(event, Absent(_who(event, "absent", found[1] if found else who), round_))
+    return one_act(event, acts.Absent(_who(event, "absent", found[1] if found else who), round_))
 
 
 def _expelled(event: EventFile, who: str, reason: str) -> Meant:
-    return one_act(event, Expel(_who(event, "expel", who), reason))
+    return one_act(event, acts.Expel(_who(event, "expel", who), reason))
 
 
 def _forbidden(event: EventFile, pair: str, _: str, *, hard: bool = False) -> Meant:
     first, comma, second = pair.partition(",")
     _demand(comma, f"{'never' if hard else 'forbid'} {pair[:40]}", "two entrants with a comma between them")
     who = [_who(event, "forbid", each.strip()) for each in (first, second)]
-    return one_act(event, Forbid(who[0], who[1], hard))
+    return one_act(event, acts.Forbid(who[0], who[1], hard))
 
 
 def _who(event: EventFile, verb: str, word: str) -> int:
@@ -180,11 +165,11 @@ def _paired(event: EventFile, rest: str, reason: str) -> Meant:
 
 
 def _published(event: EventFile, _: str, __: str) -> Meant:
-    return one_act(event, Publish(newest_round(event.log.state)))
+    return one_act(event, acts.Publish(newest_round(event.log.state)))
 
 
 def _reopened(event: EventFile, _: str, reason: str) -> Meant:
-    return one_act(event, Reopen(newest_round(event.log.state), reason))
+    return one_act(event, acts.Reopen(newest_round(event.log.state), reason))
 
 
 def _closed(_: EventFile, __: str, ___: str) -> Meant:
@@ -192,7 +177,7 @@ def _closed(_: EventFile, __: str, ___: str) -> Meant:
 
 
 def _abandoned(event: EventFile, _: str, reason: str) -> Meant:
-    return one_act(event, Abandon(reason))
+    return one_act(event, acts.Abandon(reason))
 
 
 # Tables
@@ -214,12 +199,12 @@ def _result(event: EventFile, line: str, reason: str) -> Meant:
         raise InputError(f"table {table}", listed or "no such table", "places, such as 2,1,3,3, or scores …", sep=";")
     found = result_of(places, scores, forfeited)
     if round_ is None or table not in round_.results:
-        return one_act(event, EnterResult(number, table, found))
+        return one_act(event, acts.EnterResult(number, table, found))
     if round_.results[table] == found:
         raise InputError(f"table {table}", "this is the result that it has", "another one, to amend it")
     if not reason:
         raise InputError(f"table {table}", "it has a result", "a reason to amend it: because …")
-    return one_act(event, Amend(number, table, found, reason))
+    return one_act(event, acts.Amend(number, table, found, reason))
 
 
 def _split(event: EventFile, line: str) -> tuple[int, str, str]:
@@ -242,7 +227,7 @@ def _said(text: str) -> tuple[str, str, str]:
 
 def _voided(event: EventFile, rest: str, reason: str) -> Meant:
     number = newest_round(event.log.state)
-    return one_act(event, Void(number, table_of("void", rest, event.log.event_id, number), reason))
+    return one_act(event, acts.Void(number, table_of("void", rest, event.log.event_id, number), reason))
 
 
 def _awarded(event: EventFile, rest: str, reason: str) -> Meant:
@@ -250,7 +235,7 @@ def _awarded(event: EventFile, rest: str, reason: str) -> Meant:
     who, _, points = (found[1] if found else rest).rpartition(" ")
     round_ = int(found[2]) if found else newest_round(event.log.state)
     _demand(who, "award", "an entrant and points, such as: award Anna 2.5")
-    return one_act(event, Award(round_, _who(event, "award", who.strip()), parts("points", points), reason))
+    return one_act(event, acts.Award(round_, _who(event, "award", who.strip()), parts("points", points), reason))
 
 
 def _demand(holds: object, found: str, expected: str) -> None:

@@ -14,30 +14,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from referee.games.game import InputError, SetupError
 from referee.tournament.names import Names
-from referee.tournament.rules import State, Terms
-from referee.tournament.rules.acts import (
-    Absent,
-    Act,
-    Amend,
-    Award,
-    CheckIn,
-    CloseEntries,
-    Draw,
-    Enter,
-    EnterResult,
-    Expel,
-    Forbid,
-    GameLog,
-    OpenTable,
-    Origin,
-    Pair,
-    Plan,
-    Publish,
-    Result,
-    Share,
-    Void,
-    Withdraw,
-)
+from referee.tournament.rules import State, Terms, acts
 from referee.tournament.rules.round import VOID, Round
 from referee.tournament.rules.scoring import Row, standings, table_points
 from referee.tournament.rules.terms import TieBreak
@@ -51,32 +28,32 @@ class History:
     """The past of an event, which its state lacks: the seed, the reasons for pairings, the amendments."""
 
     seed: bytes = b""
-    pairs: dict[int, Pair] = field(default_factory=dict)
+    pairs: dict[int, acts.Pair] = field(default_factory=dict)
     """The pairings by round."""
-    earlier: dict[tuple[int, int], list[tuple[int, Result, str]]] = field(default_factory=dict)
+    earlier: dict[tuple[int, int], list[tuple[int, acts.Result, str]]] = field(default_factory=dict)
     """Earlier results by round and table, with the rounds paired when each was replaced, and why."""
     awards: dict[tuple[int, int], list[tuple[int, int, str]]] = field(default_factory=dict)
     """Awards by round and entrant: rounds paired when points were given, these, and why; the last count."""
     voids: dict[tuple[int, int], str] = field(default_factory=dict)
     """The reasons why tables do not count, by round and table."""
 
-    def take(self, state: State, act: Act) -> None:
+    def take(self, state: State, act: acts.Act) -> None:
         """Note an act; ``state``: before it."""
         paired = len(state.rounds)
         match act:
-            case Draw(seed):
+            case acts.Draw(seed):
                 self.seed = seed
-            case Pair():
+            case acts.Pair():
                 self.pairs[act.round] = act
                 self.earlier = {key: each for key, each in self.earlier.items() if key[0] != act.round}
                 self.awards = {key: each for key, each in self.awards.items() if key[0] != act.round}
                 self.voids = {key: each for key, each in self.voids.items() if key[0] != act.round}
-            case Amend(round_, table, _, reason):
+            case acts.Amend(round_, table, _, reason):
                 before = state.rounds[round_ - 1].results[table]
                 self.earlier.setdefault((round_, table), []).append((paired, before, reason))
-            case Award(round_, number, points, reason):
+            case acts.Award(round_, number, points, reason):
                 self.awards.setdefault((round_, number), []).append((paired, points, reason))
-            case Void(round_, table, reason):
+            case acts.Void(round_, table, reason):
                 self.voids[round_, table] = reason
                 self.earlier.pop((round_, table), None)
 
@@ -182,7 +159,7 @@ def _table(state: State, round_: Round, number: int, players: Sequence[int], his
     return table
 
 
-def _result(result: Result) -> dict[str, Any]:
+def _result(result: acts.Result) -> dict[str, Any]:
     log = result.log
     return {
         "places": list(result.places),
@@ -208,11 +185,11 @@ class Read:
     terms: Terms
     seed: bytes
     """The organiser's, 32 bytes; empty before the draw."""
-    opening: tuple[Act, ...]
+    opening: tuple[acts.Act, ...]
     """The acts up to the draw."""
-    rounds: tuple[tuple[Act, ...], ...]
+    rounds: tuple[tuple[acts.Act, ...], ...]
     """Per round: the acts up to its end, which is left to the reader."""
-    after: tuple[Act, ...]
+    after: tuple[acts.Act, ...]
     closed: tuple[bool, ...]
     """Per round: True if it is closed."""
     is_over: bool
@@ -269,49 +246,49 @@ def _read_terms(terms: Field) -> Terms:
         )
 
 
-def _opening(top: Field, entrants: Sequence[Field]) -> Iterator[Act]:
+def _opening(top: Field, entrants: Sequence[Field]) -> Iterator[acts.Act]:
     for each in entrants:
         if each.at("first_round").number() == 1:
             yield _enter(each)
             if each.at("checked_in").flag():
-                yield CheckIn(each.at("number").number(), each.at("commitment").data())
+                yield acts.CheckIn(each.at("number").number(), each.at("commitment").data())
     for each in top.at("forbidden").each():
         first, second = each.at("pair").numbers(2)
-        yield Forbid(first, second, each.at("hard").flag())
+        yield acts.Forbid(first, second, each.at("hard").flag())
     for each in top.at("plan").each():
-        yield Plan(each.at("round").number(), tuple(table.numbers() for table in each.at("tables").each()))
+        yield acts.Plan(each.at("round").number(), tuple(table.numbers() for table in each.at("tables").each()))
     if seed := top.at("seed").data():
-        yield CloseEntries()
+        yield acts.CloseEntries()
         for each in entrants:
             if share := each.at("share").data():
-                yield Share(each.at("number").number(), share)
-        yield Draw(seed)
+                yield acts.Share(each.at("number").number(), share)
+        yield acts.Draw(seed)
 
 
-def _enter(each: Field, first_round: int = 0) -> Enter:
+def _enter(each: Field, first_round: int = 0) -> acts.Enter:
     late = each.at("late_points").number()
-    return Enter(each.at("number").number(), each.at("player").data(), each.at("key").data(), first_round, late)
+    return acts.Enter(each.at("number").number(), each.at("player").data(), each.at("key").data(), first_round, late)
 
 
-def _leaving(entrants: Sequence[Field]) -> Iterator[Act]:
+def _leaving(entrants: Sequence[Field]) -> Iterator[acts.Act]:
     for each in entrants:
         if each.at("expelled").flag():
-            yield Expel(each.at("number").number(), "as the document says")
+            yield acts.Expel(each.at("number").number(), "as the document says")
         elif each.at("withdrawn").flag():
-            yield Withdraw(each.at("number").number())
+            yield acts.Withdraw(each.at("number").number())
 
 
-def _read_round(each: Field, rounds: Sequence[Field], entrants: Sequence[Field]) -> Iterator[Act]:
+def _read_round(each: Field, rounds: Sequence[Field], entrants: Sequence[Field]) -> Iterator[acts.Act]:
     """Yield who came late, the pairing, its results as they were at first, then what was changed before the next."""
     number = each.at("round").number()
     for entrant in entrants:
         if entrant.at("first_round").number() == number > 1:
             yield _enter(entrant, number)
     for who in each.at("absent").numbers():
-        yield Absent(who, number)
-    origins = {origin.words: origin for origin in Origin}
+        yield acts.Absent(who, number)
+    origins = {origin.words: origin for origin in acts.Origin}
     tables = list(each.at("tables").each())
-    yield Pair(
+    yield acts.Pair(
         number,
         tuple(table.at("players").numbers() for table in tables),
         each.at("byes").numbers(),
@@ -323,26 +300,26 @@ def _read_round(each: Field, rounds: Sequence[Field], entrants: Sequence[Field])
         each.at("engine_vector").numbers(),
     )
     if each.at("published").flag():
-        yield Publish(number)
+        yield acts.Publish(number)
     for table in tables:
         yield from _first_result(number, table)
     for other in rounds:
         yield from _changes(other, number)
 
 
-def _first_result(round_: int, table: Field) -> Iterator[Act]:
+def _first_result(round_: int, table: Field) -> Iterator[acts.Act]:
     number = table.at("table").number()
     if game := table.maybe("game"):
-        yield OpenTable(round_, number, game.data())
+        yield acts.OpenTable(round_, number, game.data())
     earlier = table.maybe("earlier")
     first = next(iter(earlier.each())).at("result") if earlier else table.at("result")
     if first.value is not None:
-        yield EnterResult(round_, number, _read_result(first))
+        yield acts.EnterResult(round_, number, _read_result(first))
     elif void := table.maybe("void"):
-        yield Void(round_, number, void.text())
+        yield acts.Void(round_, number, void.text())
 
 
-def _changes(round_: Field, paired: int) -> Iterator[Act]:
+def _changes(round_: Field, paired: int) -> Iterator[acts.Act]:
     """Yield the amendments and awards of a round from the time when ``paired`` rounds were paired."""
     number = round_.at("round").number()
     for table in round_.at("tables").each():
@@ -351,19 +328,19 @@ def _changes(round_: Field, paired: int) -> Iterator[Act]:
         after = [*(one.at("result") for one in earlier[1:]), table.at("result")]
         for change, result in zip(earlier, after, strict=False):  # nothing is after what was never amended
             if change.at("paired").number() == paired and result.value is not None:
-                yield Amend(number, table.at("table").number(), _read_result(result), change.at("reason").text())
+                yield acts.Amend(number, table.at("table").number(), _read_result(result), change.at("reason").text())
     for award in round_.at("awards").each():
         if award.at("paired").number() == paired:
             reason = award.at("reason").text()
-            yield Award(number, award.at("number").number(), award.at("points").number(), reason)
+            yield acts.Award(number, award.at("number").number(), award.at("points").number(), reason)
 
 
-def _read_result(result: Field) -> Result:
+def _read_result(result: Field) -> acts.Result:
     log = result.at("log")
     pinned = None
     if log.value is not None:
-        pinned = GameLog(log.at("game_id").data(), log.at("size").number(), log.at("root").data())
-    return Result(
+        pinned = acts.GameLog(log.at("game_id").data(), log.at("size").number(), log.at("root").data())
+    return acts.Result(
         result.at("places").numbers(), result.at("scores").numbers(), result.at("forfeited").numbers(), pinned
     )
 

@@ -12,20 +12,7 @@ from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.pairing.planned import planned, rounds_possible
 from referee.tournament.pairing.swiss import swiss
-from referee.tournament.rules import State
-from referee.tournament.rules.acts import (
-    Close,
-    CloseEntries,
-    CloseRound,
-    Cut,
-    Draw,
-    Enter,
-    Origin,
-    Pair,
-    Plan,
-    Share,
-    Tables,
-)
+from referee.tournament.rules import State, acts
 from referee.tournament.rules.position import Phase
 from referee.tournament.rules.quality import Pairing, Situation, bound, vector, violations
 from referee.tournament.rules.scoring import standings_hash
@@ -54,7 +41,7 @@ def enter_players(
         except InputError as error:
             raise InputError(f"{where}{error.field}", error.what, error.expected) from None
         key = keys[len(numbers)] if keys else b""
-        log.enter(Enter(number, person.player, key, first_round=late, late_points=points))
+        log.enter(acts.Enter(number, person.player, key, first_round=late, late_points=points))
         numbers.append(number)
     return names, tuple(numbers)
 
@@ -65,11 +52,11 @@ def draw(log: EventLog, seed: bytes, shares: Mapping[int, bytes]) -> tuple[int, 
     ``seed``: the organiser's; ``shares``: by entrant. Raise ``LogError``.
     """
     if log.state.phase is Phase.ENTERING:
-        log.enter(CloseEntries())
+        log.enter(acts.CloseEntries())
     for number, share in sorted(shares.items()):
-        log.enter(Share(number, share))
+        log.enter(acts.Share(number, share))
     withheld = [number for number, each in log.state.entrants.items() if each.commitment and not each.share]
-    log.enter(Draw(seed))
+    log.enter(acts.Draw(seed))
     return tuple(sorted(withheld))
 
 
@@ -89,11 +76,11 @@ def pair(
     log: EventLog,
     seed: bytes,
     *,
-    tables: Tables = (),
+    tables: acts.Tables = (),
     byes: tuple[int, ...] = (),
     reason: str = "",
     program: str = "",
-) -> tuple[State, Pair]:
+) -> tuple[State, acts.Pair]:
     """Draw before round 1, end the round before, and pair the next. Return the event before the pairing, and it.
 
     ``tables``: those of a pairing by hand, or of another ``program``. Raise ``InputError``, ``LogError``.
@@ -122,23 +109,23 @@ def next_to_pair(state: State) -> int:
 def end_round(log: EventLog) -> bool:
     """Close the round that is played, if there is one. Return whether. Raise ``LogError``: a table has no result."""
     act = _ending(log.state)
-    if not isinstance(act, CloseRound):
+    if not isinstance(act, acts.CloseRound):
         return False
     log.enter(act)
     return True
 
 
-def _ending(state: State) -> CloseRound | Cut | None:
+def _ending(state: State) -> acts.CloseRound | acts.Cut | None:
     """Return what comes before the next pairing: the end of the round that is played, or the cut after the last."""
     match due(state):
         case Due.RESULTS | Due.CLOSE_ROUND:
-            return CloseRound(len(state.rounds), standings_hash(state))
+            return acts.CloseRound(len(state.rounds), standings_hash(state))
         case Due.CUT:
-            return Cut()
+            return acts.Cut()
     return None
 
 
-def proposal(state: State) -> Pair:
+def proposal(state: State) -> acts.Pair:
     """Return the pairing of the next round: the knock-out's, the plan's where it fits, else by the standing.
 
     The same version gives the same pairing for the same log (EVT-P9). Raise ``InputError`` if no player can be paired.
@@ -148,7 +135,7 @@ def proposal(state: State) -> Pair:
         raise InputError("round", "all of them are played", "`referee event close`")
     if state.is_cut:
         tables = snake(seeds(state), state.terms.cut_size)
-        return Pair(number, tables, (), (), 0, Origin.KNOCK_OUT, _engine())
+        return acts.Pair(number, tables, (), (), 0, acts.Origin.KNOCK_OUT, _engine())
     there = state.there(number)
     before, sizes = situation(state), state.terms.sizes
     if len(there) < min(sizes):
@@ -158,10 +145,10 @@ def proposal(state: State) -> Pair:
     seated = {who for row in rows for who in row}
     planned = Pairing(rows, tuple(who for who in before.standing if who not in seated))
     if rows and not violations(before, sizes, planned):
-        return _pair(number, before, sizes, planned, Origin.PLANNED)
+        return _pair(number, before, sizes, planned, acts.Origin.PLANNED)
     words = Deck(state.key).words(f"round/{number}/pairing")
     paired = swiss(before, sizes, words).pairing
-    return _pair(number, before, sizes, _from_the_top(paired, before, sizes), Origin.SWISS)
+    return _pair(number, before, sizes, _from_the_top(paired, before, sizes), acts.Origin.SWISS)
 
 
 def plan(log: EventLog, rounds: int | None = None) -> int:
@@ -179,16 +166,16 @@ def plan(log: EventLog, rounds: int | None = None) -> int:
         what = f"{rounds} rounds of {len(there)} players, in which {found.repeats} pairs meet again"
         raise InputError("plan", what, f"at most {known} rounds, or pairing by the standing, which needs no plan")
     for number, pairing in enumerate(found.rounds, first):
-        log.enter(Plan(number, pairing.tables))
+        log.enter(acts.Plan(number, pairing.tables))
     return first + rounds - 1
 
 
-def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, program: str = "") -> Pair:
+def given(state: State, tables: acts.Tables, byes: tuple[int, ...], reason: str, program: str = "") -> acts.Pair:
     """Return a pairing by hand, or by another program, with the quality of the engine's beside it.
 
     Raise ``InputError``.
     """
-    origin = Origin.EXTERNAL if program else Origin.MANUAL
+    origin = acts.Origin.EXTERNAL if program else acts.Origin.MANUAL
     own = proposal(state)
     before, sizes, pairing = situation(state), state.terms.sizes, Pairing(tables, byes)
     listed = sorted([*byes, *(who for table in tables for who in table)])
@@ -198,7 +185,7 @@ def given(state: State, tables: Tables, byes: tuple[int, ...], reason: str, prog
         raise InputError("pairing", what, "every entrant who is there, once")
     least = bound(before, sizes, byes)
     stated = tuple(vector(before, sizes, pairing))
-    return Pair(state.next_round, tables, byes, stated, least, origin, program, reason, own.vector)
+    return acts.Pair(state.next_round, tables, byes, stated, least, origin, program, reason, own.vector)
 
 
 def _from_the_top(pairing: Pairing, before: Situation, sizes: tuple[int, ...]) -> Pairing:
@@ -208,9 +195,9 @@ def _from_the_top(pairing: Pairing, before: Situation, sizes: tuple[int, ...]) -
     return Pairing(tuple(by_place), pairing.byes)
 
 
-def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairing, origin: Origin) -> Pair:
+def _pair(number: int, before: Situation, sizes: tuple[int, ...], pairing: Pairing, origin: acts.Origin) -> acts.Pair:
     stated, least = tuple(vector(before, sizes, pairing)), bound(before, sizes, pairing.byes)
-    return Pair(number, pairing.tables, pairing.byes, stated, least, origin, _engine())
+    return acts.Pair(number, pairing.tables, pairing.byes, stated, least, origin, _engine())
 
 
 def advance(log: EventLog) -> None:
@@ -232,4 +219,4 @@ def advanced(state: State) -> State:
 def close(log: EventLog) -> None:
     """End the last round and the event. Raise ``LogError``."""
     advance(log)
-    log.enter(Close(standings_hash(log.state)))
+    log.enter(acts.Close(standings_hash(log.state)))

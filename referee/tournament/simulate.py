@@ -9,20 +9,7 @@ from referee.tournament.game_logs import from_scores
 from referee.tournament.log import EventLog
 from referee.tournament.names import Names
 from referee.tournament.organiser import advance, close, draw, proposal
-from referee.tournament.rules import State
-from referee.tournament.rules.acts import (
-    Absent,
-    Amend,
-    Award,
-    CheckIn,
-    Enter,
-    EnterResult,
-    Publish,
-    Readmit,
-    Result,
-    Void,
-    Withdraw,
-)
+from referee.tournament.rules import State, acts
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +51,7 @@ class Simulation:
         """Play it. Raise ``LogError``, ``InputError``."""
         late = [each for each in range(self._players) if self._happens(self._chances.late)]
         for _ in range(max(2, self._players - len(late))):
-            self._log.enter(CheckIn(self._enter(Enter(len(self._state.entrants) + 1))))
+            self._log.enter(acts.CheckIn(self._enter(acts.Enter(len(self._state.entrants) + 1))))
         draw(self._log, self._seed, {})
         terms = self._state.terms
         for number in range(1, terms.rounds + 1):
@@ -85,16 +72,16 @@ class Simulation:
     def _happens(self, chance: float) -> bool:
         return self._rng.random() < chance
 
-    def _enter(self, act: Enter) -> int:
+    def _enter(self, act: acts.Enter) -> int:
         self.names, person = self.names.with_one(act.number, f"Player {act.number}")
-        self._log.enter(Enter(act.number, person.player, b"", act.first_round, act.late_points))
+        self._log.enter(acts.Enter(act.number, person.player, b"", act.first_round, act.late_points))
         self._skill[act.number] = self._rng.gauss(0, 1)
         return act.number
 
     def _come_late(self, number: int, most: int) -> None:
         for _ in range(max(0, min(most, self._players - len(self._state.entrants)))):
             points = self._state.terms.late_points * (number - 1)
-            self._enter(Enter(len(self._state.entrants) + 1, first_round=number, late_points=points))
+            self._enter(acts.Enter(len(self._state.entrants) + 1, first_round=number, late_points=points))
 
     def _come_and_go(self, number: int) -> None:
         for who, entrant in list(self._state.entrants.items()):
@@ -102,15 +89,15 @@ class Simulation:
                 return
             if entrant.has_withdrawn:
                 if self._happens(self._chances.withdraw):
-                    self._log.enter(Readmit(who))
+                    self._log.enter(acts.Readmit(who))
             elif self._happens(self._chances.withdraw):
-                self._log.enter(Withdraw(who))
+                self._log.enter(acts.Withdraw(who))
             elif self._happens(self._chances.absent):
-                self._log.enter(Absent(who, number))
+                self._log.enter(acts.Absent(who, number))
 
     def _round(self, number: int) -> None:
         self._log.enter(proposal(self._state))
-        self._log.enter(Publish(number))
+        self._log.enter(acts.Publish(number))
         for table, players in enumerate(self._state.rounds[-1].tables, 1):
             self._table(number, table, players)
 
@@ -121,22 +108,22 @@ class Simulation:
             result = self._without(result, missing)
         there = sum(place > 0 for place in result.places)
         if there < 2 or (not self._state.is_cut and self._state.terms.place_points(there) is None):
-            self._log.enter(Void(number, table, "too few were there"))
+            self._log.enter(acts.Void(number, table, "too few were there"))
             for who, place in zip(players, result.places, strict=True):
                 if place:
-                    self._log.enter(Award(number, who, self._state.terms.bye_points, "too few were there"))
+                    self._log.enter(acts.Award(number, who, self._state.terms.bye_points, "too few were there"))
             return
-        self._log.enter(EnterResult(number, table, result))
+        self._log.enter(acts.EnterResult(number, table, result))
         if self._happens(self._chances.amend):
-            self._log.enter(Amend(number, table, self._result(players), "the sheet was read wrongly"))
+            self._log.enter(acts.Amend(number, table, self._result(players), "the sheet was read wrongly"))
 
-    def _result(self, players: tuple[int, ...]) -> Result:
+    def _result(self, players: tuple[int, ...]) -> acts.Result:
         scores = [round(50 + 10 * (self._skill[who] + self._rng.gauss(0, 1))) for who in players]
         out = [seat for seat in range(len(players)) if self._happens(self._chances.forfeit)]
         return from_scores(scores, tuple(out))
 
-    def _without(self, result: Result, missing: list[int]) -> Result:
+    def _without(self, result: acts.Result, missing: list[int]) -> acts.Result:
         there = [seat for seat in range(len(result.places)) if seat not in missing]
         found = from_scores([result.scores[seat] for seat in there])
         places = dict(zip(there, found.places, strict=True))
-        return Result(tuple(places.get(seat, 0) for seat in range(len(result.places))))
+        return acts.Result(tuple(places.get(seat, 0) for seat in range(len(result.places))))

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.alhambra.v1 import alhambra_pb2 as pb
-from referee.games.alhambra import Options, State, TileSet, tile_set
+from referee.games.alhambra import Options, State, TileSet, moves, tile_set
 from referee.games.alhambra.money import (
     CURRENCIES,
     CURRENCY,
@@ -19,22 +19,6 @@ from referee.games.alhambra.money import (
     VALUES,
     Currency,
     card,
-)
-from referee.games.alhambra.moves import (
-    Buy,
-    GiveTile,
-    Hand,
-    MarketTiles,
-    MoneyRow,
-    Move,
-    NeutralTiles,
-    Outcome,
-    PlaceTile,
-    RebuildAdd,
-    RebuildRemove,
-    RebuildSwap,
-    ReserveTile,
-    TakeMoney,
 )
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.position import FREE, SLOTS, Phase
@@ -101,48 +85,48 @@ def _tiles(names: Iterable[str], components: TileSet, path: str) -> tuple[int, .
 
 # Moves
 
-_MoveDecoder = Callable[[Any, TileSet, str], Move]
+_MoveDecoder = Callable[[Any, TileSet, str], moves.Move]
 
 _MOVES: Final[dict[str, _MoveDecoder]] = {
-    "take_money": lambda m, _, path: TakeMoney(_ascending(m.cards, path + ".cards")),
+    "take_money": lambda m, _, path: moves.TakeMoney(_ascending(m.cards, path + ".cards")),
     "buy": lambda m, _, path: _buy(m, path),
-    "rebuild_add": lambda m, t, path: RebuildAdd(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
-    "rebuild_remove": lambda m, _, path: RebuildRemove(_cell(m.cell, path + ".cell")),
-    "rebuild_swap": lambda m, t, path: RebuildSwap(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
-    "place_tile": lambda m, t, path: PlaceTile(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
-    "reserve_tile": lambda m, t, path: ReserveTile(_tile(m.tile, t, path)),
-    "give_tile": lambda m, t, path: GiveTile(_tile(m.tile, t, path)),
+    "rebuild_add": lambda m, t, path: moves.RebuildAdd(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
+    "rebuild_remove": lambda m, _, path: moves.RebuildRemove(_cell(m.cell, path + ".cell")),
+    "rebuild_swap": lambda m, t, path: moves.RebuildSwap(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
+    "place_tile": lambda m, t, path: moves.PlaceTile(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
+    "reserve_tile": lambda m, t, path: moves.ReserveTile(_tile(m.tile, t, path)),
+    "give_tile": lambda m, t, path: moves.GiveTile(_tile(m.tile, t, path)),
 }
 
 
-def _buy(message: pb.Buy, path: str) -> Buy:
+def _buy(message: pb.Buy, path: str) -> moves.Buy:
     if not 1 <= message.slot <= SLOTS:
         _refuse(path + ".slot", f"slot {message.slot}", f"1 to {SLOTS}")
-    return Buy(message.slot - 1, _ascending(message.payment, path + ".payment"))
+    return moves.Buy(message.slot - 1, _ascending(message.payment, path + ".payment"))
 
 
 def _cell_message(cell: Cell) -> pb.Cell:
     return pb.Cell(x=cell[0], y=cell[1])
 
 
-def _move_message(move: Move, components: TileSet) -> pb.Move:
+def _move_message(move: moves.Move, components: TileSet) -> pb.Move:
     names = components.names
     match move:
-        case TakeMoney(cards):
+        case moves.TakeMoney(cards):
             return pb.Move(take_money=pb.TakeMoney(cards=map(_CARDS.__getitem__, cards)))
-        case Buy(slot, payment):
+        case moves.Buy(slot, payment):
             return pb.Move(buy=pb.Buy(slot=slot + 1, payment=map(_CARDS.__getitem__, payment)))
-        case RebuildAdd(tile, cell):
+        case moves.RebuildAdd(tile, cell):
             return pb.Move(rebuild_add=pb.RebuildAdd(tile=names[tile], cell=_cell_message(cell)))
-        case RebuildRemove(cell):
+        case moves.RebuildRemove(cell):
             return pb.Move(rebuild_remove=pb.RebuildRemove(cell=_cell_message(cell)))
-        case RebuildSwap(tile, cell):
+        case moves.RebuildSwap(tile, cell):
             return pb.Move(rebuild_swap=pb.RebuildSwap(tile=names[tile], cell=_cell_message(cell)))
-        case PlaceTile(tile, cell):
+        case moves.PlaceTile(tile, cell):
             return pb.Move(place_tile=pb.PlaceTile(tile=names[tile], cell=_cell_message(cell)))
-        case ReserveTile(tile):
+        case moves.ReserveTile(tile):
             return pb.Move(reserve_tile=pb.ReserveTile(tile=names[tile]))
-        case GiveTile(tile):
+        case moves.GiveTile(tile):
             return pb.Move(give_tile=pb.GiveTile(tile=names[tile]))
 
 
@@ -209,42 +193,42 @@ class Codec:
     def encode_components(self, components: TileSet | None = None) -> bytes:
         return pb.Tables(tiles=(components or tile_set()).names).SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, components: TileSet) -> Move:
+    def decode_move(self, data: bytes, components: TileSet) -> moves.Move:
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
         return _MOVES[kind](getattr(message, kind), components, kind)
 
-    def encode_move(self, move: Move, components: TileSet) -> bytes:
+    def encode_move(self, move: moves.Move, components: TileSet) -> bytes:
         return _move_message(move, components).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, components: TileSet) -> Outcome:
+    def decode_outcome(self, data: bytes, components: TileSet) -> moves.Outcome:
         message = decode(pb.Outcome, data)
         match message.WhichOneof("outcome"):
             case "neutral_tiles":
-                return NeutralTiles(_tiles(message.neutral_tiles.tiles, components, "neutral_tiles.tiles"))
+                return moves.NeutralTiles(_tiles(message.neutral_tiles.tiles, components, "neutral_tiles.tiles"))
             case "market_tiles":
-                return MarketTiles(_tiles(message.market_tiles.tiles, components, "market_tiles.tiles"))
+                return moves.MarketTiles(_tiles(message.market_tiles.tiles, components, "market_tiles.tiles"))
             case "hand":
                 if not message.hand.HasField("seat"):
                     _refuse("hand.seat", "missing", "the seat's number, explicit")
-                return Hand(message.hand.seat, _cards(message.hand.cards, "hand.cards"))
+                return moves.Hand(message.hand.seat, _cards(message.hand.cards, "hand.cards"))
             case "money_row":
-                return MoneyRow(tuple(_turned(c, "money_row.cards") for c in message.money_row.cards))
+                return moves.MoneyRow(tuple(_turned(c, "money_row.cards") for c in message.money_row.cards))
         _refuse("", "no outcome is set", "exactly one kind of outcome")
 
-    def encode_outcome(self, outcome: Outcome, components: TileSet) -> bytes:
+    def encode_outcome(self, outcome: moves.Outcome, components: TileSet) -> bytes:
         names = components.names
         message: pb.Outcome
         match outcome:
-            case NeutralTiles(tiles):
+            case moves.NeutralTiles(tiles):
                 message = pb.Outcome(neutral_tiles=pb.NeutralTiles(tiles=[names[t] for t in tiles]))
-            case MarketTiles(tiles):
+            case moves.MarketTiles(tiles):
                 message = pb.Outcome(market_tiles=pb.MarketTiles(tiles=[names[t] for t in tiles]))
-            case Hand(seat, cards):
+            case moves.Hand(seat, cards):
                 message = pb.Outcome(hand=pb.Hand(seat=seat, cards=map(_CARDS.__getitem__, cards)))
-            case MoneyRow(cards):
+            case moves.MoneyRow(cards):
                 message = pb.Outcome(money_row=pb.MoneyRow(cards=map(_TURNED.__getitem__, cards)))
         return message.SerializeToString(deterministic=True)
 

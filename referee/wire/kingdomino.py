@@ -9,18 +9,8 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.games.game import Cell, Decision, SetupError
-from referee.games.kingdomino import DominoSet, Options, State, domino_set
+from referee.games.kingdomino import DominoSet, Options, State, domino_set, moves
 from referee.games.kingdomino.dominoes import COUNT, MOST_CROWNS, TERRAINS, Domino, Half
-from referee.games.kingdomino.moves import (
-    ChooseDomino,
-    DiscardDomino,
-    FirstOrder,
-    Line,
-    Move,
-    Outcome,
-    PlaceCastle,
-    PlaceDomino,
-)
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.kingdomino.v1 import kingdomino_pb2 as pb
 from referee.v1 import kingdomino_pb2 as api
@@ -110,34 +100,34 @@ def _own_dominoes() -> bytes:
 
 # Moves
 
-_MoveDecoder = Callable[[Any, DominoSet, str], Move]
+_MoveDecoder = Callable[[Any, DominoSet, str], moves.Move]
 
 _MOVES: Final[dict[str, _MoveDecoder]] = {
     "place_castle": lambda m, _, path: _place_castle(m, path),
-    "choose_domino": lambda m, t, path: ChooseDomino(_domino(m.domino, t, path + ".domino")),
-    "place_domino": lambda m, t, path: PlaceDomino(
+    "choose_domino": lambda m, t, path: moves.ChooseDomino(_domino(m.domino, t, path + ".domino")),
+    "place_domino": lambda m, t, path: moves.PlaceDomino(
         _domino(m.domino, t, path + ".domino"), _cell(m.left, path + ".left"), _cell(m.right, path + ".right")
     ),
-    "discard_domino": lambda m, t, path: DiscardDomino(_domino(m.domino, t, path + ".domino")),
+    "discard_domino": lambda m, t, path: moves.DiscardDomino(_domino(m.domino, t, path + ".domino")),
 }
 
 
-def _place_castle(message: pb.PlaceCastle, path: str) -> PlaceCastle:
+def _place_castle(message: pb.PlaceCastle, path: str) -> moves.PlaceCastle:
     if not (message.HasField("column") and message.HasField("row")):
         _refuse(path, "a coordinate is missing", "column and row, both explicit")
-    return PlaceCastle(message.column, message.row)
+    return moves.PlaceCastle(message.column, message.row)
 
 
-def _move_message(move: Move) -> pb.Move:
+def _move_message(move: moves.Move) -> pb.Move:
     match move:
-        case PlaceCastle(column, row):
+        case moves.PlaceCastle(column, row):
             return pb.Move(place_castle=pb.PlaceCastle(column=column, row=row))
-        case ChooseDomino(domino):
+        case moves.ChooseDomino(domino):
             return pb.Move(choose_domino=pb.ChooseDomino(domino=domino))
-        case PlaceDomino(domino, left, right):
+        case moves.PlaceDomino(domino, left, right):
             placed = pb.PlaceDomino(domino=domino, left=_cell_message(left), right=_cell_message(right))
             return pb.Move(place_domino=placed)
-        case DiscardDomino(domino):
+        case moves.DiscardDomino(domino):
             return pb.Move(discard_domino=pb.DiscardDomino(domino=domino))
 
 
@@ -177,31 +167,33 @@ class Codec:
     def encode_components(self, components: DominoSet | None = None) -> bytes:
         return _own_dominoes() if components is None else _encoded_dominoes(components)
 
-    def decode_move(self, data: bytes, components: DominoSet) -> Move:
+    def decode_move(self, data: bytes, components: DominoSet) -> moves.Move:
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
         return _MOVES[kind](getattr(message, kind), components, kind)
 
-    def encode_move(self, move: Move, components: DominoSet) -> bytes:  # noqa: ARG002 - numbers say it all
+    def encode_move(self, move: moves.Move, components: DominoSet) -> bytes:  # noqa: ARG002 - numbers say it all
         return _move_message(move).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, components: DominoSet) -> Outcome:
+    def decode_outcome(self, data: bytes, components: DominoSet) -> moves.Outcome:
         message = decode(pb.Outcome, data)
         match message.WhichOneof("outcome"):
             case "first_order":
-                return FirstOrder(tuple(message.first_order.seats))
+                return moves.FirstOrder(tuple(message.first_order.seats))
             case "line":
-                return Line(tuple([_domino(number, components, "line.dominoes") for number in message.line.dominoes]))
+                return moves.Line(
+                    tuple([_domino(number, components, "line.dominoes") for number in message.line.dominoes])
+                )
         _refuse("", "no outcome is set", "exactly one kind of outcome")
 
-    def encode_outcome(self, outcome: Outcome, components: DominoSet) -> bytes:  # noqa: ARG002 - as above
+    def encode_outcome(self, outcome: moves.Outcome, components: DominoSet) -> bytes:  # noqa: ARG002 - as above
         message: pb.Outcome
         match outcome:
-            case FirstOrder(seats):
+            case moves.FirstOrder(seats):
                 message = pb.Outcome(first_order=pb.FirstOrder(seats=seats))
-            case Line(dominoes):
+            case moves.Line(dominoes):
                 message = pb.Outcome(line=pb.Line(dominoes=dominoes))
         return message.SerializeToString(deterministic=True)
 

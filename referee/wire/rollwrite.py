@@ -9,22 +9,7 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.games.game import Decision, SetupError
-from referee.games.rollwrite.moves import (
-    Build,
-    BuildSecond,
-    ChangeDice,
-    Dice,
-    EndBuilding,
-    GetCoins,
-    KeepPair,
-    Move,
-    Outcome,
-    Roll,
-    StartBuildings,
-    StartDice,
-    StartSeat,
-    VirtualBuildings,
-)
+from referee.games.rollwrite import moves
 from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.sheet import DICE, FACES, Sheet, cells_of, sheet
@@ -50,7 +35,7 @@ def _die(value: int, path: str) -> int:
     return value
 
 
-def _pair(message: pb.Build | pb.KeepPair | pb.Roll, path: str) -> Roll:
+def _pair(message: pb.Build | pb.KeepPair | pb.Roll, path: str) -> moves.Roll:
     return _die(message.blue, path + ".blue"), _die(message.yellow, path + ".yellow")
 
 
@@ -63,11 +48,11 @@ def _two(values: Sequence[int], path: str) -> tuple[int, ...]:
     return dice
 
 
-def _rolls(messages: Iterable[pb.Roll], path: str) -> tuple[Roll, ...]:
+def _rolls(messages: Iterable[pb.Roll], path: str) -> tuple[moves.Roll, ...]:
     return tuple(_pair(message, f"{path}[{i}]") for i, message in enumerate(messages))
 
 
-def _roll_messages(rolls: Iterable[Roll]) -> list[pb.Roll]:
+def _roll_messages(rolls: Iterable[moves.Roll]) -> list[pb.Roll]:
     return [pb.Roll(blue=blue, yellow=yellow) for blue, yellow in rolls]
 
 
@@ -80,56 +65,58 @@ def _explicit(message: Any, name: str, path: str) -> int:
 
 # Moves
 
-_MOVES: Final[dict[str, Callable[[Any, str], Move]]] = {
-    "change_dice": lambda m, path: ChangeDice(_two(m.blue, path + ".blue"), _two(m.yellow, path + ".yellow")),
-    "build": lambda m, path: Build(*_pair(m, path)),
-    "get_coins": lambda _, __: GetCoins(),
-    "build_second": lambda _, __: BuildSecond(),
-    "end_building": lambda _, __: EndBuilding(),
-    "keep_pair": lambda m, path: KeepPair(*_pair(m, path)),
+_MOVES: Final[dict[str, Callable[[Any, str], moves.Move]]] = {
+    "change_dice": lambda m, path: moves.ChangeDice(_two(m.blue, path + ".blue"), _two(m.yellow, path + ".yellow")),
+    "build": lambda m, path: moves.Build(*_pair(m, path)),
+    "get_coins": lambda _, __: moves.GetCoins(),
+    "build_second": lambda _, __: moves.BuildSecond(),
+    "end_building": lambda _, __: moves.EndBuilding(),
+    "keep_pair": lambda m, path: moves.KeepPair(*_pair(m, path)),
 }
 
 
-def _move_message(move: Move) -> pb.Move:
+def _move_message(move: moves.Move) -> pb.Move:
     match move:
-        case ChangeDice(blue, yellow):
+        case moves.ChangeDice(blue, yellow):
             return pb.Move(change_dice=pb.ChangeDice(blue=blue, yellow=yellow))
-        case Build(blue, yellow):
+        case moves.Build(blue, yellow):
             return pb.Move(build=pb.Build(blue=blue, yellow=yellow))
-        case GetCoins():
+        case moves.GetCoins():
             return pb.Move(get_coins=pb.GetCoins())
-        case BuildSecond():
+        case moves.BuildSecond():
             return pb.Move(build_second=pb.BuildSecond())
-        case EndBuilding():
+        case moves.EndBuilding():
             return pb.Move(end_building=pb.EndBuilding())
-        case KeepPair(blue, yellow):
+        case moves.KeepPair(blue, yellow):
             return pb.Move(keep_pair=pb.KeepPair(blue=blue, yellow=yellow))
 
 
 # Outcomes
 
-_OUTCOMES: Final[dict[str, Callable[[Any, str], Outcome]]] = {
-    "start_seat": lambda m, path: StartSeat(_explicit(m, "seat", path)),
-    "start_buildings": lambda m, path: StartBuildings(_explicit(m, "seat", path), _rolls(m.rolls, path + ".rolls")),
-    "start_dice": lambda m, path: StartDice(_explicit(m, "seat", path), _rolls(m.rolls, path + ".rolls")),
-    "dice": lambda m, path: Dice(_rolls(m.rolls, path + ".rolls")),
-    "virtual_buildings": lambda m, path: VirtualBuildings(
+_OUTCOMES: Final[dict[str, Callable[[Any, str], moves.Outcome]]] = {
+    "start_seat": lambda m, path: moves.StartSeat(_explicit(m, "seat", path)),
+    "start_buildings": lambda m, path: moves.StartBuildings(
+        _explicit(m, "seat", path), _rolls(m.rolls, path + ".rolls")
+    ),
+    "start_dice": lambda m, path: moves.StartDice(_explicit(m, "seat", path), _rolls(m.rolls, path + ".rolls")),
+    "dice": lambda m, path: moves.Dice(_rolls(m.rolls, path + ".rolls")),
+    "virtual_buildings": lambda m, path: moves.VirtualBuildings(
         _explicit(m, "player", path), _rolls(m.rolls, path + ".rolls")
     ),
 }
 
 
-def _outcome_message(outcome: Outcome) -> pb.Outcome:
+def _outcome_message(outcome: moves.Outcome) -> pb.Outcome:
     match outcome:
-        case StartSeat(seat):
+        case moves.StartSeat(seat):
             return pb.Outcome(start_seat=pb.StartSeat(seat=seat))
-        case StartBuildings(seat, rolls):
+        case moves.StartBuildings(seat, rolls):
             return pb.Outcome(start_buildings=pb.StartBuildings(seat=seat, rolls=_roll_messages(rolls)))
-        case StartDice(seat, rolls):
+        case moves.StartDice(seat, rolls):
             return pb.Outcome(start_dice=pb.StartDice(seat=seat, rolls=_roll_messages(rolls)))
-        case Dice(rolls):
+        case moves.Dice(rolls):
             return pb.Outcome(dice=pb.Dice(rolls=_roll_messages(rolls)))
-        case VirtualBuildings(player, rolls):
+        case moves.VirtualBuildings(player, rolls):
             return pb.Outcome(virtual_buildings=pb.VirtualBuildings(player=player, rolls=_roll_messages(rolls)))
 
 
@@ -179,24 +166,24 @@ class Codec:
             rows_are=DICE.index(components.rows_are) + 1,  # type: ignore[arg-type]
         ).SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, components: Sheet) -> Move:  # noqa: ARG002 - no sheet is needed
+    def decode_move(self, data: bytes, components: Sheet) -> moves.Move:  # noqa: ARG002 - no sheet is needed
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
         return _MOVES[kind](getattr(message, kind), kind)
 
-    def encode_move(self, move: Move, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
+    def encode_move(self, move: moves.Move, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
         return _move_message(move).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, components: Sheet) -> Outcome:  # noqa: ARG002 - no sheet is needed
+    def decode_outcome(self, data: bytes, components: Sheet) -> moves.Outcome:  # noqa: ARG002 - no sheet is needed
         message = decode(pb.Outcome, data)
         kind = message.WhichOneof("outcome")
         if kind is None:
             _refuse("", "no outcome is set", "exactly one kind of outcome")
         return _OUTCOMES[kind](getattr(message, kind), kind)
 
-    def encode_outcome(self, outcome: Outcome, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
+    def encode_outcome(self, outcome: moves.Outcome, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
         return _outcome_message(outcome).SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.RollwritePosition:

@@ -28,17 +28,7 @@ from referee.text.words.catalogue import ENGLISH, load
 from referee.text.words.catalogue import languages as spoken_in
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from referee.wire.certificates.alhambra.claims import (
-    Add,
-    Give,
-    Place,
-    Remove,
-    Reserve,
-    Swap,
-    TurnMove,
-    move_of,
-    placed_tiles,
-)
+from referee.wire.certificates.alhambra import claims
 from referee.wire.certificates.registry import provable
 from referee_clients.web.judge import of_referee
 from referee_clients.web.languages import spoken_to
@@ -120,13 +110,13 @@ async def _judged(judge: Judge, what: str, request: Request) -> Response:
 
 SOLVING_S: Final = 25.0
 """Longest time in which the referee looks for an answer."""
-_WORDED: Final[dict[type[TurnMove], str]] = {
-    Add: "rebuild_add",
-    Remove: "rebuild_remove",
-    Swap: "rebuild_swap",
-    Place: "place_tile",
-    Reserve: "reserve_tile",
-    Give: "give_tile",
+_WORDED: Final[dict[type[claims.TurnMove], str]] = {
+    claims.Add: "rebuild_add",
+    claims.Remove: "rebuild_remove",
+    claims.Swap: "rebuild_swap",
+    claims.Place: "place_tile",
+    claims.Reserve: "reserve_tile",
+    claims.Give: "give_tile",
 }
 """The keys of the same moves in the words of pages."""
 _TURN: Final = frozenset(("layout", "reserve", "bought"))
@@ -191,12 +181,12 @@ async def _best_turn(
     named_game(question, {"alhambra": None})
     only(question, _TURN)
     request = pb.FindBestTurnRequest(
-        layout=placed_tiles(layout_names(question.get("layout", {}), "layout")),
+        layout=claims.placed_tiles(layout_names(question.get("layout", {}), "layout")),
         reserve=tile_names(question.get("reserve", []), "reserve"),
         bought=tile_names(question.get("bought", []), "bought"),
     )
     found = await solver.FindBestTurn(request, **call)
-    moves = [move_of(each, "moves") for each in found.moves]
+    moves = [claims.move_of(each, "moves") for each in found.moves]
     return {
         "moves": [written_move(each) for each in moves],
         "words": [_in_words(each, language) for each in moves],
@@ -207,7 +197,7 @@ async def _best_turn(
     }
 
 
-def _in_words(move: TurnMove, language: str) -> str:
+def _in_words(move: claims.TurnMove, language: str) -> str:
     """Return a move in the notation; in another language than English in words around its tile and cell."""
     if language not in spoken_in("web") or language == ENGLISH:
         return describe_move(move)

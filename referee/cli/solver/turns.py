@@ -17,16 +17,7 @@ from referee.text.notation.alhambra.inspect import layout_names, tile_names, wri
 from referee.text.notation.outcomes import counted
 from referee.text.notation.questions import only, required
 from referee.v1 import solver_service_pb2 as pb
-from referee.wire.certificates.alhambra.claims import (
-    MOST_TURNS,
-    Add,
-    Place,
-    Remove,
-    Swap,
-    TurnMove,
-    move_of,
-    placed_tiles,
-)
+from referee.wire.certificates.alhambra import claims
 
 _TURN_FIELDS = frozenset(("layout", "reserve", "bought"))
 
@@ -64,7 +55,7 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
         only(fields, _TURN_FIELDS)
         before = layout_names(fields.get("layout", {}), "layout")
         request = pb.FindBestTurnRequest(
-            layout=placed_tiles(before),
+            layout=claims.placed_tiles(before),
             reserve=tile_names(fields.get("reserve", []), "reserve"),
             bought=tile_names(fields.get("bought", []), "bought"),
             budget=pb.Budget(rlimit=rlimit or 0),
@@ -73,7 +64,7 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
             start = perf_counter()
             found = solver.ask("FindBestTurn", request, pb.FindBestTurnResponse)
             spent = round(1000 * (perf_counter() - start), 2)
-    moves = [move_of(each, "moves") for each in found.moves]
+    moves = [claims.move_of(each, "moves") for each in found.moves]
     after = _after(before, moves)
     wall, _ = questions.engine_layout(before).wall()
     if as_json:
@@ -102,14 +93,14 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
         questions.write_svg(svg, after, f"Best turn: wall {found.wall}")
 
 
-def _after(layout: Mapping[Cell, str], moves: Iterable[TurnMove]) -> dict[Cell, str]:
+def _after(layout: Mapping[Cell, str], moves: Iterable[claims.TurnMove]) -> dict[Cell, str]:
     """Return the layout that the moves lead to."""
     after = dict(layout)
     for each in moves:
         match each:
-            case Add(tile, at) | Place(tile, at) | Swap(tile, at):
+            case claims.Add(tile, at) | claims.Place(tile, at) | claims.Swap(tile, at):
                 after[at] = tile
-            case Remove(at):
+            case claims.Remove(at):
                 del after[at]
     return after
 
@@ -127,7 +118,7 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
         str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start, instead of a FILE.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, max=MOST_TURNS, help="Give up beyond this many turns.")
+        int, typer.Option(metavar="N", min=1, max=claims.MOST_TURNS, help="Give up beyond this many turns.")
     ] = 30,
     rlimit: Rlimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
@@ -151,9 +142,9 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
         first = layout_names(required(fields, "start", "position"), "start")
         last = layout_names(required(fields, "goal", "position"), "goal")
         request = pb.RebuildDistanceRequest(
-            start=placed_tiles(first),
+            start=claims.placed_tiles(first),
             reserve=tile_names(fields.get("reserve", []), "reserve"),
-            goal=placed_tiles(last),
+            goal=claims.placed_tiles(last),
             limit=limit,
             budget=pb.Budget(rlimit=rlimit or 0),
         )
@@ -161,7 +152,7 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
             began = perf_counter()
             found = solver.ask("RebuildDistance", request, pb.RebuildDistanceResponse)
             spent = round(1000 * (perf_counter() - began), 2)
-    moves = [move_of(each, "moves") for each in found.moves]
+    moves = [claims.move_of(each, "moves") for each in found.moves]
     # An empty list of moves means that there is no way, unless nothing has to be done.
     turns = len(moves) if moves or first == last else None
     if as_json:

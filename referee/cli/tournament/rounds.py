@@ -35,19 +35,7 @@ from referee.tournament.organiser import close as close_event
 from referee.tournament.organiser import draw_first, newest_round
 from referee.tournament.organiser import pair as pair_round
 from referee.tournament.organiser import plan as plan_rounds
-from referee.tournament.rules import State
-from referee.tournament.rules.acts import (
-    Abandon,
-    Amend,
-    Award,
-    EnterResult,
-    Pair,
-    Plan,
-    Publish,
-    Reopen,
-    Result,
-    Void,
-)
+from referee.tournament.rules import State, acts
 from referee.tournament.words import lines, quality_lines, standing_lines, table_lines, why_lines
 
 _Table = Annotated[
@@ -114,7 +102,7 @@ def pair(  # noqa: PLR0917 - typer reads options from the signature
     output.write(lines([*([say("draft")] if say.is_draft else []), head, *told, done]))
 
 
-def _told(before: State, made: Pair, names: Names, say: Words, *, with_reasons: bool) -> list[str]:
+def _told(before: State, made: acts.Pair, names: Names, say: Words, *, with_reasons: bool) -> list[str]:
     why = [f"  {line}" for line in why_lines(before, made, names, say)] if with_reasons else []
     return [
         *table_lines(made, names, say),
@@ -141,7 +129,7 @@ def plan(
     with editing(file) as event:
         if tables:
             number = round_ or event.log.state.next_round
-            event.log.enter(Plan(number, tables_of("--tables", tables)))
+            event.log.enter(acts.Plan(number, tables_of("--tables", tables)))
             done = f"round {number} is planned"
         else:
             draw_first(event.log, event.seed)
@@ -156,7 +144,7 @@ def publish(file: EventPath) -> None:
     with editing(file) as event:
         round_ = event.log.state.round
         number = round_.number if round_ is not None else 1
-        event.log.enter(Publish(number))
+        event.log.enter(acts.Publish(number))
         told = (
             [] if round_ is None else [f"{n}: {', '.join(map(str, table))}" for n, table in enumerate(round_.tables, 1)]
         )
@@ -223,7 +211,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
         number = newest_round(event.log.state)
         seated = table_of("TABLE", table, event.log.event_id, number)
         found = _result(event.log.state, Where(event.log.event_id, number, seated), (places, scores, forfeited), log)
-        event.log.enter(EnterResult(number, seated, found))
+        event.log.enter(acts.EnterResult(number, seated, found))
         left = event.log.state.rounds[number - 1].undecided
     rest = f"; still without: {', '.join(map(str, left))}" if left else "; that was the last of the round"
     print(f"entered: round {number}, table {seated}, places {', '.join(map(str, found.places))}{rest}")
@@ -245,7 +233,7 @@ def amend(  # noqa: PLR0917 - typer reads options from the signature
         number = round_ or newest_round(event.log.state)
         at = table_of("TABLE", table, event.log.event_id, number)
         found = _result(event.log.state, Where(event.log.event_id, number, at), (places, scores, forfeited), log)
-        event.log.enter(Amend(number, at, found, reason))
+        event.log.enter(acts.Amend(number, at, found, reason))
     print(f"amended: round {number}, table {at}")
 
 
@@ -260,7 +248,7 @@ def award(  # noqa: PLR0917 - typer reads options from the signature
     """Give a player points for a round, instead of what the table gives: an arbiter's ruling."""
     with editing(file, key) as event:
         number = round_ or newest_round(event.log.state)
-        event.log.enter(Award(number, event.names.find(entrant), parts("POINTS", points), reason))
+        event.log.enter(acts.Award(number, event.names.find(entrant), parts("POINTS", points), reason))
     print(f"entered: {points} points in round {number}")
 
 
@@ -269,7 +257,7 @@ def void(file: EventPath, table: _Table, reason: Reason, key: SignedBy = None) -
     with editing(file, key) as event:
         number = newest_round(event.log.state)
         at = table_of("TABLE", table, event.log.event_id, number)
-        event.log.enter(Void(number, at, reason))
+        event.log.enter(acts.Void(number, at, reason))
     print(f"entered: round {number}, table {at} does not count")
 
 
@@ -277,7 +265,7 @@ def reopen(file: EventPath, reason: Reason, key: SignedBy = None) -> None:
     """Rule that the published round is paired again. Its results are gone."""
     with editing(file, key) as event:
         number = newest_round(event.log.state)
-        event.log.enter(Reopen(number, reason))
+        event.log.enter(acts.Reopen(number, reason))
     print(f"round {number} is to be paired again")
 
 
@@ -289,14 +277,14 @@ def close(
     """Close the last round and the event, and print the final standings."""
     with editing(file) as event:
         if abandon:
-            event.log.enter(Abandon(reason))
+            event.log.enter(acts.Abandon(reason))
         else:
             close_event(event.log)
         told = list(standing_lines(event.log.state, event.names))
     output.write(lines([*told, f"{printable(str(file))}: the event is over"]))
 
 
-def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path | None) -> Result:
+def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path | None) -> acts.Result:
     """``sheet``: places, scores, and who forfeited. Raise ``InputError``."""
     if log is not None:
         if any(sheet):

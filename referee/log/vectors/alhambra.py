@@ -5,24 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from referee.games.alhambra import GAME, Options, State
+from referee.games.alhambra import GAME, Options, State, moves
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import CURRENCIES, KINDS, SCORING_A, SCORING_B, Currency, card
-from referee.games.alhambra.moves import (
-    Buy,
-    GiveTile,
-    Hand,
-    MarketTiles,
-    MoneyRow,
-    Move,
-    NeutralTiles,
-    PlaceTile,
-    RebuildAdd,
-    RebuildRemove,
-    RebuildSwap,
-    ReserveTile,
-    TakeMoney,
-)
 from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.position import SLOTS
 from referee.games.alhambra.tiles import tile_set
@@ -54,23 +39,23 @@ class _Orders:
     def _draw(self, state: State, kind: str, turned: int) -> int:
         drawn = len(self.tiles) - state.bag.bit_count()
         end = turned
-        event: NeutralTiles | MarketTiles | Hand | MoneyRow
+        event: moves.NeutralTiles | moves.MarketTiles | moves.Hand | moves.MoneyRow
         if kind == "neutral_tiles":
-            event = NeutralTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
+            event = moves.NeutralTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
         elif kind == "market_tiles":
-            event = MarketTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
+            event = moves.MarketTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
         else:
             end += 1
             if kind == "hand":
                 while sum(card % 9 + 1 for card in self.cards[turned:end]) < 20:
                     end += 1
-                event = Hand(state.seat, self.cards[turned:end])
+                event = moves.Hand(state.seat, self.cards[turned:end])
             else:
                 while sum(card < KINDS for card in self.cards[turned:end]) < SLOTS - len(state.row):
                     if end == len(self.cards):
                         raise ValueError("the entry reaches the end of its deck")
                     end += 1
-                event = MoneyRow(self.cards[turned:end])
+                event = moves.MoneyRow(self.cards[turned:end])
         happened(state, event)
         return end
 
@@ -90,26 +75,26 @@ def start(entry: Entry) -> Point:
     return played(sys.modules[__name__], Point(state, orders.settle, orders.settle(state, 0)), entry)
 
 
-def move_of(said: Words, state: State) -> Move:
+def move_of(said: Words, state: State) -> moves.Move:
     """Return the move of a ``play`` line."""
     tile, currencies = state.tile_set.numbers, state.options.slot_currencies
     match said:
         case ("take", *cards):
-            return TakeMoney(_kinds(*cards))
+            return moves.TakeMoney(_kinds(*cards))
         case ("buy", slot, *values):
-            return Buy(int(slot) - 1, tuple(card(currencies[int(slot) - 1], int(value)) for value in values))
+            return moves.Buy(int(slot) - 1, tuple(card(currencies[int(slot) - 1], int(value)) for value in values))
         case ("add", name, cell):
-            return RebuildAdd(tile[name], pair(cell))
+            return moves.RebuildAdd(tile[name], pair(cell))
         case ("remove", cell):
-            return RebuildRemove(pair(cell))
+            return moves.RebuildRemove(pair(cell))
         case ("swap", name, cell):
-            return RebuildSwap(tile[name], pair(cell))
+            return moves.RebuildSwap(tile[name], pair(cell))
         case ("place", name, cell):
-            return PlaceTile(tile[name], pair(cell))
+            return moves.PlaceTile(tile[name], pair(cell))
         case ("reserve", name):
-            return ReserveTile(tile[name])
+            return moves.ReserveTile(tile[name])
         case ("give", name):
-            return GiveTile(tile[name])
+            return moves.GiveTile(tile[name])
     raise ValueError(f"no move {' '.join(said)}")
 
 

@@ -6,17 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from referee.games.game import Chance
-from referee.games.kingdomino import GAME, Options, State, domino_set
+from referee.games.kingdomino import GAME, Options, State, domino_set, moves
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.games.kingdomino.moves import (
-    ChooseDomino,
-    DiscardDomino,
-    FirstOrder,
-    Line,
-    Move,
-    PlaceCastle,
-    PlaceDomino,
-)
 from referee.games.kingdomino.options import Frame
 from referee.log.vectors.counting import Entry, Point, Words, happened, pair, played
 
@@ -34,8 +25,8 @@ class _Drawn:
         """Draw everything that is due: how many dominoes have come is in the state."""
         while isinstance(awaited := state.pending()[0], Chance):
             size = state.line_size()
-            line = Line(tuple(sorted(self.dominoes[state.lines * size : (state.lines + 1) * size])))
-            outcome = FirstOrder(self.order) if awaited.kind == "first_order" else line
+            line = moves.Line(tuple(sorted(self.dominoes[state.lines * size : (state.lines + 1) * size])))
+            outcome = moves.FirstOrder(self.order) if awaited.kind == "first_order" else line
             happened(state, outcome)
         return 0
 
@@ -53,17 +44,17 @@ def start(entry: Entry) -> Point:
     return played(sys.modules[__name__], Point(state, drawn.settle), entry)
 
 
-def move_of(said: Words, _: State) -> Move:
+def move_of(said: Words, _: State) -> moves.Move:
     """Return the move of a ``play`` line."""
     match said:
         case ("castle", place):
-            return PlaceCastle(*pair(place))
+            return moves.PlaceCastle(*pair(place))
         case ("choose", number):
-            return ChooseDomino(int(number))
+            return moves.ChooseDomino(int(number))
         case ("place", number, left, right):
-            return PlaceDomino(int(number), pair(left), pair(right))
+            return moves.PlaceDomino(int(number), pair(left), pair(right))
         case ("discard", number):
-            return DiscardDomino(int(number))
+            return moves.DiscardDomino(int(number))
     raise ValueError(f"no move {' '.join(said)}")
 
 

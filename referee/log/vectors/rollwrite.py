@@ -6,20 +6,7 @@ import sys
 from typing import Any
 
 from referee.games.game import Chance
-from referee.games.rollwrite import GAME, Options, State
-from referee.games.rollwrite.moves import (
-    Build,
-    BuildSecond,
-    ChangeDice,
-    Dice,
-    EndBuilding,
-    GetCoins,
-    KeepPair,
-    Move,
-    StartBuildings,
-    StartDice,
-    VirtualBuildings,
-)
+from referee.games.rollwrite import GAME, Options, State, moves
 from referee.log.vectors.counting import Entry, Point, Words, happened, pair, played
 
 
@@ -38,19 +25,19 @@ class _Rolls:
                 case "start_buildings":
                     while len(set(self.pairs[used:end])) < 3:
                         end += 1
-                    outcome = StartBuildings(state.seat, tuple(self.pairs[used:end]))
+                    outcome = moves.StartBuildings(state.seat, tuple(self.pairs[used:end]))
                 case "virtual_buildings":
                     if state.round == 0:
                         end = used + 3
                     while state.round and state.is_full(state.player, state.sheet.type_at(*self.pairs[end - 1])):
                         end += 1
-                    outcome = VirtualBuildings(state.player, tuple(self.pairs[used:end]))
+                    outcome = moves.VirtualBuildings(state.player, tuple(self.pairs[used:end]))
                 case "start_dice":
                     end = used + state.to_roll
-                    outcome = StartDice(state.seat, tuple(self.pairs[used:end]))
+                    outcome = moves.StartDice(state.seat, tuple(self.pairs[used:end]))
                 case _:
                     end = used + state.to_roll
-                    outcome = Dice(tuple(self.pairs[used:end]))
+                    outcome = moves.Dice(tuple(self.pairs[used:end]))
             if end > len(self.pairs):
                 raise ValueError("the entry reaches the end of its rolls")
             happened(state, outcome)
@@ -72,21 +59,21 @@ def start(entry: Entry) -> Point:
     return played(sys.modules[__name__], Point(state, rolls.settle, rolls.settle(state, 0)), entry)
 
 
-def move_of(said: Words, _: State) -> Move:
+def move_of(said: Words, _: State) -> moves.Move:
     """Return the move of a ``play`` line."""
     match said:
         case ("change", blue, yellow):
-            return ChangeDice(pair(blue), pair(yellow))
+            return moves.ChangeDice(pair(blue), pair(yellow))
         case ("build", place):
-            return Build(*pair(place))
+            return moves.Build(*pair(place))
         case ("coins",):
-            return GetCoins()
+            return moves.GetCoins()
         case ("second",):
-            return BuildSecond()
+            return moves.BuildSecond()
         case ("end",):
-            return EndBuilding()
+            return moves.EndBuilding()
         case ("keep", place):
-            return KeepPair(*pair(place))
+            return moves.KeepPair(*pair(place))
     raise ValueError(f"no move {' '.join(said)}")
 
 

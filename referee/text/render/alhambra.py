@@ -33,17 +33,7 @@ from referee.text.render.drawing import (
     words,
     wrapped,
 )
-from referee.wire.certificates.alhambra.claims import (
-    Claim,
-    DistanceClaim,
-    HandOutClaim,
-    NoPlacementClaim,
-    Place,
-    Remove,
-    StepClaim,
-    Swap,
-    TurnClaim,
-)
+from referee.wire.certificates.alhambra import claims
 
 _WIDTH: Final = 5
 """Characters inside a box."""
@@ -210,7 +200,7 @@ def _counts(counts: Sequence[int]) -> str:
     return ", ".join(f"{type_} {count}" for type_, count in zip(TYPES, counts, strict=True) if count) or "no tiles"
 
 
-def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:
+def pictures(about: claims.Claim, *, ascii_only: bool = False) -> list[str]:
     """Return the layouts that show what the claim is about: after a step, where it can be taken. Each ends in a
     newline.
     """
@@ -221,19 +211,19 @@ def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:
     return [text(board, ascii_only=ascii_only) for board in boards]
 
 
-def _layouts(about: Claim) -> list[Mapping[Cell, str]]:
+def _layouts(about: claims.Claim) -> list[Mapping[Cell, str]]:
     match about:
-        case StepClaim(layout, Place(tile, at)) if at not in layout and at != (0, 0):
+        case claims.StepClaim(layout, claims.Place(tile, at)) if at not in layout and at != (0, 0):
             return [{**layout, at: tile}]
-        case StepClaim(layout, Swap(tile, at)) if at in layout:
+        case claims.StepClaim(layout, claims.Swap(tile, at)) if at in layout:
             return [{**layout, at: tile}]
-        case StepClaim(layout, Remove(at)):
+        case claims.StepClaim(layout, claims.Remove(at)):
             return [{cell: tile for cell, tile in layout.items() if cell != at}]
-        case DistanceClaim(start, _, goal, _):
+        case claims.DistanceClaim(start, _, goal, _):
             return [start, goal]
-        case HandOutClaim():
+        case claims.HandOutClaim():
             return []
-        case StepClaim(layout) | TurnClaim(layout) | NoPlacementClaim(layout):
+        case claims.StepClaim(layout) | claims.TurnClaim(layout) | claims.NoPlacementClaim(layout):
             return [layout]
 
 

@@ -19,17 +19,7 @@ from referee.games.alhambra.layout import STRIDE, index_of
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import NAMES, TileSet, parse_tile, tile_set
 from referee.games.game import Cell
-from referee.wire.certificates.alhambra.claims import (
-    Add,
-    Layout,
-    Place,
-    Remove,
-    Reserve,
-    Swap,
-    TurnClaim,
-    TurnMove,
-    check_claim,
-)
+from referee.wire.certificates.alhambra import claims
 from referee_solver.alhambra.better_turn import improvement
 from referee_solver.alhambra.building import check_legal
 from referee_solver.alhambra.judge import wall_length
@@ -43,7 +33,7 @@ NODE = 200
 class BestTurn:
     """A legal turn, and the result of the search for better ones."""
 
-    moves: tuple[TurnMove, ...]
+    moves: tuple[claims.TurnMove, ...]
     wall: int
     """Length of the longest wall afterwards, in sides of tiles."""
     tiles: int
@@ -55,15 +45,15 @@ class BestTurn:
 
 
 def best_turn(
-    layout: Layout, reserve: Sequence[str], bought: Sequence[str], *, rlimit: int = DEFAULT_RLIMIT
+    layout: claims.Layout, reserve: Sequence[str], bought: Sequence[str], *, rlimit: int = DEFAULT_RLIMIT
 ) -> BestTurn:
     """Return the best turn, within a budget in Z3's unit of work; the search takes at most half of it.
 
     If the budget runs out, the best turn that was found, not proven. Raise ``InputError``, one line, for tiles that
     cannot be and for a layout that breaks a rule of building.
     """
-    claim = TurnClaim(layout, tuple(sorted(reserve)), tuple(sorted(bought)), ())
-    check_claim(claim)
+    claim = claims.TurnClaim(layout, tuple(sorted(reserve)), tuple(sorted(bought)), ())
+    claims.check_claim(claim)
     check_legal("layout", layout)
     budget = Budget(rlimit)
     search = _Search(claim, rlimit // 2)
@@ -82,34 +72,34 @@ def best_turn(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    moves: tuple[TurnMove, ...]
+    moves: tuple[claims.TurnMove, ...]
     wall: int
     tiles: int
 
 
-def _better(claim: TurnClaim, found: _Found, budget: Budget) -> _Found | None:
+def _better(claim: claims.TurnClaim, found: _Found, budget: Budget) -> _Found | None:
     """Return a better turn; None if Z3 refutes that there is one."""
     walls = {name: parse_tile(name).walls for name in (*claim.layout.values(), *claim.reserve, *claim.bought)}
     masks = {cell: walls[name] for cell, name in claim.layout.items()}
     reserve, bought = [walls[name] for name in claim.reserve], [walls[name] for name in claim.bought]
-    rebuilt = bool(found.moves) and isinstance(found.moves[0], Add | Remove | Swap)
+    rebuilt = bool(found.moves) and isinstance(found.moves[0], claims.Add | claims.Remove | claims.Swap)
     outcome = improvement(masks, reserve, bought, (found.wall, found.tiles, rebuilt), budget)
     if outcome is None:
         return None
-    moves: list[TurnMove] = []
+    moves: list[claims.TurnMove] = []
     if rebuild := outcome.rebuild:
         if rebuild.mask is None:
-            moves.append(Remove(rebuild.at))
+            moves.append(claims.Remove(rebuild.at))
             del masks[rebuild.at]
         else:
             tile = next(name for name in claim.reserve if walls[name] == rebuild.mask)
-            moves.append((Swap if rebuild.at in masks else Add)(tile, rebuild.at))
+            moves.append((claims.Swap if rebuild.at in masks else claims.Add)(tile, rebuild.at))
             masks[rebuild.at] = rebuild.mask
     for number, cell in outcome.placed:
-        moves.append(Place(claim.bought[number], cell))
+        moves.append(claims.Place(claim.bought[number], cell))
         masks[cell] = bought[number]
     placed = {number for number, _ in outcome.placed}
-    moves += [Reserve(tile) for number, tile in enumerate(claim.bought) if number not in placed]
+    moves += [claims.Reserve(tile) for number, tile in enumerate(claim.bought) if number not in placed]
     return _Found(tuple(moves), wall_length(masks), len(masks))
 
 
@@ -120,14 +110,14 @@ Change = frozenset[tuple[int, int]]
 class _Search:
     """Every legal turn, but for those that cannot be better than the best so far."""
 
-    def __init__(self, claim: TurnClaim, rlimit: int) -> None:
+    def __init__(self, claim: claims.TurnClaim, rlimit: int) -> None:
         self.tile_set = engine_tile_set([*claim.layout.values(), *claim.reserve, *claim.bought])
         self.number = self.tile_set.numbers
         self.start = Board.of(self.tile_set, {cell: self.number[name] for cell, name in claim.layout.items()})
         self.reserve, self.bought = claim.reserve, claim.bought
         self.rlimit = self.left = rlimit
         self.value = (-1, -1)
-        self.moves: tuple[TurnMove, ...] = ()
+        self.moves: tuple[claims.TurnMove, ...] = ()
         self.complete = False
         """True if every layout that may be better was looked at. The first turn to it may still be unknown."""
         self._seen: set[tuple[Change, int]] = set()
@@ -164,11 +154,11 @@ class _Search:
                 return _Found(moves, wall, tiles)
         return _Found(self._with_reserved(self.moves), wall, tiles)
 
-    def _with_reserved(self, moves: tuple[TurnMove, ...]) -> tuple[TurnMove, ...]:
-        placed = {move.tile for move in moves if isinstance(move, Place)}
-        return (*moves, *(Reserve(tile) for tile in self.bought if tile not in placed))
+    def _with_reserved(self, moves: tuple[claims.TurnMove, ...]) -> tuple[claims.TurnMove, ...]:
+        placed = {move.tile for move in moves if isinstance(move, claims.Place)}
+        return (*moves, *(claims.Reserve(tile) for tile in self.bought if tile not in placed))
 
-    def _rebuilds(self) -> Iterator[tuple[Change, Board, TurnMove]]:
+    def _rebuilds(self) -> Iterator[tuple[Change, Board, claims.TurnMove]]:
         """Yield every legal rebuild in the canonical order; of reserve tiles with the same walls only the first."""
         start, walls = self.start, self.tile_set.walls
         kinds: dict[int, str] = {}
@@ -178,14 +168,14 @@ class _Search:
         for name, tile, mask in tiles:
             for cell in start.placeable_cells(mask):
                 index = index_of(cell)
-                yield frozenset([(index, mask)]), start.placed(tile, index), Add(name, cell)
+                yield frozenset([(index, mask)]), start.placed(tile, index), claims.Add(name, cell)
         for cell in start.removable_cells():
-            yield frozenset([(index_of(cell), -1)]), start.removed(index_of(cell)), Remove(cell)
+            yield frozenset([(index_of(cell), -1)]), start.removed(index_of(cell)), claims.Remove(cell)
         for name, tile, mask in tiles:
             for cell in start.swappable_cells(mask):
                 index = index_of(cell)
                 if walls[start.tiles[index]] != mask:
-                    yield frozenset([(index, mask)]), start.swapped(tile, index), Swap(name, cell)
+                    yield frozenset([(index, mask)]), start.swapped(tile, index), claims.Swap(name, cell)
 
     def _new(self, change: Change, left: int) -> bool:
         """Return whether this layout, with these bought tiles left, is new; tiles with the same walls count as one."""
@@ -222,7 +212,7 @@ class _Search:
         """Pay for one layout. The budget goes below zero if that was too much, or if the time is over."""
         self.left = self.left - NODE if seconds_left() > 0 else -1
 
-    def _explore(self, board: Board, change: Change, left: int, moves: tuple[TurnMove, ...]) -> None:
+    def _explore(self, board: Board, change: Change, left: int, moves: tuple[claims.TurnMove, ...]) -> None:
         """Keep the best value of the layouts that can follow, and one way to it."""
         if self.left < 0 or not self._new(change, left):
             return
@@ -234,9 +224,9 @@ class _Search:
         if (most, tiles + left.bit_count()) <= self.value:
             return
         for i, cell, after, changed in self._children(board, change, left):
-            self._explore(after, changed, left & ~(1 << i), (*moves, Place(self.bought[i], cell)))
+            self._explore(after, changed, left & ~(1 << i), (*moves, claims.Place(self.bought[i], cell)))
 
-    def _first(self, board: Board, change: Change, left: int) -> tuple[TurnMove, ...] | None:
+    def _first(self, board: Board, change: Change, left: int) -> tuple[claims.TurnMove, ...] | None:
         """Return the first turn in the canonical order that makes the best value from here; None if the budget runs
         out.
         """
@@ -248,13 +238,13 @@ class _Search:
         length, most = self._walls(board, left)
         if missing == 0:
             kept = [name for i, name in enumerate(self.bought) if left >> i & 1]
-            return tuple(Reserve(name) for name in kept) if length == wall else None
+            return tuple(claims.Reserve(name) for name in kept) if length == wall else None
         if most < wall:
             return None
         for i, cell, after, changed in self._children(board, change, left):
             rest = self._first(after, changed, left & ~(1 << i))
             if rest is not None:
-                return (Place(self.bought[i], cell), *rest)
+                return (claims.Place(self.bought[i], cell), *rest)
         return None
 
     def _walls(self, board: Board, left: int) -> tuple[int, int]:

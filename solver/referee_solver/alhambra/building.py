@@ -25,18 +25,7 @@ from functools import lru_cache
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.tiles import COUNT
 from referee.games.game import Cell, InputError, Violation
-from referee.wire.certificates.alhambra.claims import (
-    Add,
-    DistanceClaim,
-    Layout,
-    Place,
-    Remove,
-    Step,
-    Swap,
-    message_of,
-    move_message,
-    walls,
-)
+from referee.wire.certificates.alhambra import claims
 
 FOUNTAIN: Cell = (0, 0)
 _SIDES = "NESW"
@@ -56,29 +45,29 @@ Ways = Mapping[Cell, list[Cell]]
 """Cells that need a way, and where one step of it may lead. A way ends in a cell that needs none."""
 
 
-def walls_of(layout: Layout) -> dict[Cell, str]:
+def walls_of(layout: claims.Layout) -> dict[Cell, str]:
     """Return the walls of the layout's tiles and of the fountain, by column, then row."""
-    return dict(sorted([(FOUNTAIN, ""), *((cell, walls(tile)) for cell, tile in layout.items())]))
+    return dict(sorted([(FOUNTAIN, ""), *((cell, claims.walls(tile)) for cell, tile in layout.items())]))
 
 
-def impossible(layout: Layout, step: Step) -> Violation | None:
+def impossible(layout: claims.Layout, step: claims.Step) -> Violation | None:
     """Return the rule that forbids the step before anything is laid: ALH-A8, ALH-A9, ALH-D1, ALH-D2."""
     taken = step.at in layout
     match step:
-        case Place() if max(map(abs, step.at)) > COUNT:
+        case claims.Place() if max(map(abs, step.at)) > COUNT:
             return Violation("ALH-A8", (step.at,))
-        case Place() if taken or step.at == FOUNTAIN:
+        case claims.Place() if taken or step.at == FOUNTAIN:
             return Violation("ALH-A9", (step.at,))
-        case Remove() | Swap() if step.at == FOUNTAIN:
+        case claims.Remove() | claims.Swap() if step.at == FOUNTAIN:
             return Violation("ALH-D2", (step.at,))
-        case Remove() | Swap() if not taken:
+        case claims.Remove() | claims.Swap() if not taken:
             return Violation("ALH-D1", (step.at,), {"found": "empty cell", "expected": "a tile"})
     return None
 
 
-def after(layout: Layout, step: Step) -> dict[Cell, str]:
+def after(layout: claims.Layout, step: claims.Step) -> dict[Cell, str]:
     """Return the layout after a step that is not impossible."""
-    if isinstance(step, Remove):
+    if isinstance(step, claims.Remove):
         return {cell: tile for cell, tile in layout.items() if cell != step.at}
     return {**layout, step.at: step.tile}
 
@@ -209,13 +198,13 @@ def violations(broken: Collection[str], at: Cell) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def somewhere(layout: Layout, tile: str) -> str:
+def somewhere(layout: claims.Layout, tile: str) -> str:
     """State the question whether the tile may be placed anywhere: satisfiable exactly if there is a cell for it.
 
     ``at`` numbers the empty cells beside a tile; on others it would touch nothing (ALH-A3). An empty cell of the box
     around the tiles has a way out of it by sides, which the placed tile does not block.
     """
-    tiles, mine = walls_of(layout), walls(tile)
+    tiles, mine = walls_of(layout), claims.walls(tile)
     cells = {cell: i for i, cell in enumerate(sorted({c for t in tiles for c in _beside(t)} - set(tiles)))}
     xs, ys = [x for x, _ in tiles], [y for _, y in tiles]
     box = [(x, y) for x in range(min(xs), max(xs) + 1) for y in range(min(ys), max(ys) + 1) if (x, y) not in tiles]
@@ -313,7 +302,7 @@ Steps = Mapping[str, list[int]]
 """The ``least_steps`` of the cells, by rule about ways; none if a stricter rule is obeyed and stands for it."""
 
 
-def of_layout(layout: Layout) -> pb.LayoutEvidence:
+def of_layout(layout: claims.Layout) -> pb.LayoutEvidence:
     """Return the evidence of a layout, legal or not."""
     return message_of_steps(steps_of(Ground(walls_of(layout))))
 
@@ -342,7 +331,9 @@ def broken(ground: Ground, steps: Steps) -> list[str]:
     return found
 
 
-def of_distance(claim: DistanceClaim, moves: Sequence[Add | Remove | Swap], refuted_below: int) -> bytes:
+def of_distance(
+    claim: claims.DistanceClaim, moves: Sequence[claims.Add | claims.Remove | claims.Swap], refuted_below: int
+) -> bytes:
     """Return the certificate of a distance: a way, and the number of turns below which a solver refuted that there is
     one.
 
@@ -352,10 +343,10 @@ def of_distance(claim: DistanceClaim, moves: Sequence[Add | Remove | Swap], refu
     message = pb.DistanceEvidence(refuted_below=refuted_below)
     layout = dict(claim.start)
     for move in moves:
-        layout = after(layout, Place(move.tile, move.at) if isinstance(move, Add) else move)
-        message.moves.append(move_message(move))
+        layout = after(layout, claims.Place(move.tile, move.at) if isinstance(move, claims.Add) else move)
+        message.moves.append(claims.move_message(move))
         message.steps.append(of_layout(layout))
-    return serialized(pb.Certificate(claim=message_of(claim), distance=message))
+    return serialized(pb.Certificate(claim=claims.message_of(claim), distance=message))
 
 
 def serialized(certificate: pb.Certificate) -> bytes:
@@ -379,7 +370,7 @@ def least_steps(ways: Ways) -> list[int]:
     return list(steps.values())
 
 
-def check_legal(where: str, layout: Layout) -> None:
+def check_legal(where: str, layout: claims.Layout) -> None:
     """Raise ``InputError``, one line, if the layout breaks a rule of building.
 
     No solver is asked: a claim takes the layout it starts from as legal, so this proves nothing.

@@ -13,25 +13,8 @@ from dataclasses import dataclass, field, replace
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.game import Violation
-from referee.wire.certificates.alhambra import certificate
+from referee.wire.certificates.alhambra import certificate, claims
 from referee.wire.certificates.alhambra.certificate import left_over, out_of_turn
-from referee.wire.certificates.alhambra.claims import (
-    Add,
-    Claim,
-    DistanceClaim,
-    HandOutClaim,
-    Layout,
-    NoPlacementClaim,
-    Place,
-    Remove,
-    Slot,
-    Step,
-    StepClaim,
-    Swap,
-    TurnClaim,
-    check_claim,
-    message_of,
-)
 from referee_solver.alhambra import building, distance
 from referee_solver.alhambra.building import Steps, broken, check_legal, message_of_steps, serialized, steps_of
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, Proof, SmtFile, SolverFailed
@@ -49,17 +32,17 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, Proof, Smt
 # A claim holds if the first is satisfiable and the second is not: then it is the only allocation that the rule allows.
 
 
-def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
+def prove(claim: claims.Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
     """Prove whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
 
     Raise ``InputError``, one line, for a claim about what cannot be or from a layout that is illegal itself, and
     ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
     """
-    check_claim(claim)
+    claims.check_claim(claim)
     match claim:
-        case DistanceClaim():
+        case claims.DistanceClaim():
             return distance.prove(claim, rlimit)
-        case HandOutClaim():
+        case claims.HandOutClaim():
             return prove_hand_out(claim, rlimit=rlimit, smt_lib=smt_lib)
     questions = _Questions(Budget(rlimit))
     try:
@@ -78,28 +61,28 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
     return replace(proof, smt_lib=tuple(questions.files)) if smt_lib else proof
 
 
-def _prove(claim: StepClaim | TurnClaim | NoPlacementClaim, questions: _Questions) -> Proof:
+def _prove(claim: claims.StepClaim | claims.TurnClaim | claims.NoPlacementClaim, questions: _Questions) -> Proof:
     check_legal("layout", claim.layout)
-    message = pb.Certificate(claim=message_of(claim))
+    message = pb.Certificate(claim=claims.message_of(claim))
     violations: tuple[Violation, ...] = ()
     core: tuple[str, ...] = ()
     counterexample = None
     match claim:
-        case StepClaim(layout, step):
+        case claims.StepClaim(layout, step):
             judged = _judge(questions, layout, step, "step")
             message.step.CopyFrom(judged.evidence)
             violations, core = judged.violations, judged.core
-        case TurnClaim():
+        case claims.TurnClaim():
             violations, core = _turn(questions, claim, message.turn)
             message.turn.SetInParent()
-        case NoPlacementClaim():
+        case claims.NoPlacementClaim():
             counterexample = _no_placement(questions, claim, message.no_placement)
             message.no_placement.SetInParent()
     holds = not violations and counterexample is None
     return Proof(claim, holds, violations, core, serialized(message), counterexample=counterexample)
 
 
-def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tuple[Violation, ...]:
+def broken_rules(layout: claims.Layout, step: claims.Step, budget: Budget | None = None) -> tuple[Violation, ...]:
     """Return every rule of building that a step from a legal layout breaks: half of a proof, without reason or
     certificate.
     """
@@ -114,7 +97,7 @@ def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tu
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    layout: Layout
+    layout: claims.Layout
     violations: tuple[Violation, ...] = ()
     core: tuple[str, ...] = ()
     evidence: pb.LayoutEvidence = field(default_factory=pb.LayoutEvidence)
@@ -141,7 +124,7 @@ class _Questions:
         return answer.satisfiable
 
 
-def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Judged:
+def _judge(questions: _Questions, layout: claims.Layout, step: claims.Step, name: str) -> _Judged:
     """Judge one step: ask the rules of building both ways."""
     if early := building.impossible(layout, step):
         return _Judged(layout, (early,), questions.core(f"{name}-obeys", building.forbidden(early)))
@@ -162,7 +145,7 @@ def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Jud
 
 
 def _turn(
-    questions: _Questions, claim: TurnClaim, evidence: pb.TurnEvidence
+    questions: _Questions, claim: claims.TurnClaim, evidence: pb.TurnEvidence
 ) -> tuple[tuple[Violation, ...], tuple[str, ...]]:
     """Judge a turn, move by move, up to the first that breaks a rule; return the violations and one core."""
     layout, hand = claim.layout, set(claim.bought)
@@ -171,26 +154,28 @@ def _turn(
         core: tuple[str, ...] = ()
         if found:
             core = questions.core(f"move-{number}-obeys", building.forbidden(found[0]))
-        elif isinstance(move, Add | Remove | Swap | Place):
-            step = Place(move.tile, move.at) if isinstance(move, Add) else move
+        elif isinstance(move, claims.Add | claims.Remove | claims.Swap | claims.Place):
+            step = claims.Place(move.tile, move.at) if isinstance(move, claims.Add) else move
             judged = _judge(questions, layout, step, f"move-{number}")
             evidence.steps.append(judged.evidence)
             layout, found, core = judged.layout, judged.violations, judged.core
         if found:
             return tuple(Violation(v.rule_id, v.cells, {**v.facts, "move": number}) for v in found), core
-        if not isinstance(move, Add | Remove | Swap):
+        if not isinstance(move, claims.Add | claims.Remove | claims.Swap):
             hand.discard(move.tile)
     if left := left_over(claim, hand):
         return left, questions.core("end-obeys", building.forbidden(left[0]))
     return (), ()
 
 
-def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
+def _no_placement(
+    questions: _Questions, claim: claims.NoPlacementClaim, evidence: pb.NoPlacementEvidence
+) -> claims.Place | None:
     """Return the first placement that is legal; None if there is none."""
     somewhere = questions.holds("somewhere", building.somewhere(claim.layout, claim.tile))
     first = None
     for cell in certificate.candidates(claim):
-        step = Place(claim.tile, cell)
+        step = claims.Place(claim.tile, cell)
         judged = _judge(questions, claim.layout, step, f"at-{cell[0]}-{cell[1]}")
         evidence.cells.append(judged.evidence)
         if not judged.violations:
@@ -202,7 +187,7 @@ def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.N
 
 
 def _broken(
-    questions: _Questions, ground: building.Ground, steps: Steps, step: Step, name: str
+    questions: _Questions, ground: building.Ground, steps: Steps, step: claims.Step, name: str
 ) -> tuple[Violation, ...]:
     """Return every rule that the layout breaks: Z3 refutes that it breaks more, or less."""
     found = broken(ground, steps)
@@ -211,12 +196,12 @@ def _broken(
     return building.violations(found, step.at)
 
 
-def prove_hand_out(claim: HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
+def prove_hand_out(claim: claims.HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
     """Prove whether the claimed allocation is the only one that ALH-F9 allows, and where it is wrong.
 
     Raise ``InputError``, one line, for seats, cards and slots that no game has.
     """
-    check_claim(claim)
+    claims.check_claim(claim)
     budget, first, second = Budget(rlimit), obeys(claim), another(claim)
     try:
         allowed = budget.ask(first)
@@ -227,7 +212,7 @@ def prove_hand_out(claim: HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib
     except OutOfBudget:
         return Proof(claim, None)
     found = violations(claim, other.true) if other.satisfiable else ()
-    message = pb.Certificate(claim=message_of(claim), hand_out=pb.HandOutEvidence())
+    message = pb.Certificate(claim=claims.message_of(claim), hand_out=pb.HandOutEvidence())
     data = message.SerializeToString(deterministic=True)
     if (checked := certificate.check(data)).violations != found:
         raise SolverFailed(f"Z3 finds {found}, its certificate proves {checked.violations}")
@@ -238,26 +223,26 @@ def prove_hand_out(claim: HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib
     return Proof(claim, not found, found, core, data, files if smt_lib else ())
 
 
-def sums(claim: HandOutClaim, slot: Slot) -> list[int]:
+def sums(claim: claims.HandOutClaim, slot: claims.Slot) -> list[int]:
     """Return, by seat, the money of the slot's currency in hand."""
     return [sum(value for currency, value in hand if currency == slot.currency) for hand in claim.hands]
 
 
-def obeys(claim: HandOutClaim) -> str:
+def obeys(claim: claims.HandOutClaim) -> str:
     """State the question whether the claimed allocation obeys the rule."""
     out = ["(set-option :produce-unsat-cores true)", *_rules(claim)]
     out += [f"(assert {_gets(slot, seat, slot.seat == seat)})" for slot, seat in _each(claim)]
     return "\n".join([*out, "(check-sat)", ""])
 
 
-def another(claim: HandOutClaim) -> str:
+def another(claim: claims.HandOutClaim) -> str:
     """Ask whether an allocation obeys the rule and differs from the claimed one for some seat and slot."""
     differs = [_gets(slot, seat, slot.seat != seat) for slot, seat in _each(claim)]
     out = [*_rules(claim), "(declare-const differs Bool)", f"(assert (= differs (or false {' '.join(differs)})))"]
     return "\n".join([*out, "(assert differs)", "(check-sat)", ""])
 
 
-def violations(claim: HandOutClaim, gets: Collection[str]) -> tuple[Violation, ...]:
+def violations(claim: claims.HandOutClaim, gets: Collection[str]) -> tuple[Violation, ...]:
     """Return where the claim differs from an allocation that obeys the rule; ``gets``: its variables that are true."""
     found = []
     for slot in claim.slots:
@@ -270,7 +255,7 @@ def violations(claim: HandOutClaim, gets: Collection[str]) -> tuple[Violation, .
     return tuple(found)
 
 
-def _rules(claim: HandOutClaim) -> Iterable[str]:
+def _rules(claim: claims.HandOutClaim) -> Iterable[str]:
     """Yield what an allocation has to obey: a seat gets the tile exactly if it alone holds the most, and holds any."""
     yield "(set-logic QF_LIA)"
     for slot in claim.slots:
@@ -287,18 +272,18 @@ def _rules(claim: HandOutClaim) -> Iterable[str]:
         yield f"(assert (! (= {_gets(slot, seat)} {most}) :named |ALH-F9 {CURRENCIES[slot.currency]} seat {seat}|))"
 
 
-def _money(slot: Slot, seat: int) -> str:
+def _money(slot: claims.Slot, seat: int) -> str:
     return f"|money {CURRENCIES[slot.currency]} {seat}|"
 
 
-def _each(claim: HandOutClaim) -> Iterable[tuple[Slot, int]]:
+def _each(claim: claims.HandOutClaim) -> Iterable[tuple[claims.Slot, int]]:
     return ((slot, seat) for slot in claim.slots for seat in range(len(claim.hands)))
 
 
-def _gets(slot: Slot, seat: int, is_so: bool = True) -> str:
+def _gets(slot: claims.Slot, seat: int, is_so: bool = True) -> str:
     """State that the seat gets the slot's tile, or that it does not."""
     return f"|{_name(slot, seat)}|" if is_so else f"(not |{_name(slot, seat)}|)"
 
 
-def _name(slot: Slot, seat: int) -> str:
+def _name(slot: claims.Slot, seat: int) -> str:
     return f"gets {CURRENCIES[slot.currency]} {seat}"

@@ -11,31 +11,21 @@ from dataclasses import replace
 
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import Domino
-from referee.wire.certificates.kingdomino import certificate
-from referee.wire.certificates.kingdomino.claims import (
-    CASTLE,
-    Claim,
-    DiscardClaim,
-    Frame,
-    Kingdom,
-    Placed,
-    PlacementClaim,
-    check_claim,
-)
+from referee.wire.certificates.kingdomino import certificate, claims
 from referee_solver.z3run import DEFAULT_RLIMIT, Answer, Budget, OutOfBudget, Proof, SmtFile, SolverFailed
 
 
-def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
+def prove(claim: claims.Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
     """Prove whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
 
     Raise ``InputError``, one line, for a claim about what cannot be or from a kingdom that is illegal itself, and
     ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
     """
-    check_claim(claim)
+    claims.check_claim(claim)
     certificate.check_legal(claim.kingdom)
     questions = _Questions(Budget(rlimit))
     try:
-        proof = _placement(questions, claim) if isinstance(claim, PlacementClaim) else _discard(questions, claim)
+        proof = _placement(questions, claim) if isinstance(claim, claims.PlacementClaim) else _discard(questions, claim)
     except OutOfBudget:
         proof = Proof(claim, None)
     else:
@@ -55,7 +45,7 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
     return replace(proof, smt_lib=tuple(questions.files)) if smt_lib else proof
 
 
-def broken_rules(kingdom: Kingdom, placed: Placed, budget: Budget | None = None) -> tuple[Violation, ...]:
+def broken_rules(kingdom: claims.Kingdom, placed: claims.Placed, budget: Budget | None = None) -> tuple[Violation, ...]:
     """Return every rule that a placement in a legal kingdom breaks: half of a proof, without reason or certificate."""
     return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), kingdom, placed)
 
@@ -73,7 +63,7 @@ class _Questions:
         return answer
 
 
-def _placement(questions: _Questions, claim: PlacementClaim) -> Proof:
+def _placement(questions: _Questions, claim: claims.PlacementClaim) -> Proof:
     """Ask the rules of placement both ways."""
     kingdom, placed = claim.kingdom, claim.placed
     legal = questions.ask("obeys", obeys(kingdom, placed)).satisfiable
@@ -89,7 +79,7 @@ def _placement(questions: _Questions, claim: PlacementClaim) -> Proof:
     return Proof(claim, not violations, violations, core)
 
 
-def _discard(questions: _Questions, claim: DiscardClaim) -> Proof:
+def _discard(questions: _Questions, claim: claims.DiscardClaim) -> Proof:
     """Ask both ways whether there is any placement; find the first one by looking for one before it."""
     kingdom, domino = claim.kingdom, claim.domino
     first = found = _somewhere(questions, kingdom, domino, None)
@@ -100,13 +90,15 @@ def _discard(questions: _Questions, claim: DiscardClaim) -> Proof:
     return Proof(claim, first is None, certificate.could_be_placed(first), counterexample=first)
 
 
-def _somewhere(questions: _Questions, kingdom: Kingdom, domino: Domino, before: Placed | None) -> Placed | None:
+def _somewhere(
+    questions: _Questions, kingdom: claims.Kingdom, domino: Domino, before: claims.Placed | None
+) -> claims.Placed | None:
     name = f"somewhere-{len(questions.files)}"
     answer = questions.ask(name, somewhere(kingdom, domino, before), model=True)
-    return Placed(domino, *cells_of(answer.true)) if answer.satisfiable else None
+    return claims.Placed(domino, *cells_of(answer.true)) if answer.satisfiable else None
 
 
-def _broken(questions: _Questions, kingdom: Kingdom, placed: Placed) -> tuple[Violation, ...]:
+def _broken(questions: _Questions, kingdom: claims.Kingdom, placed: claims.Placed) -> tuple[Violation, ...]:
     """Return every rule that is broken, from the model of the question whether one is."""
     answer = questions.ask("breaks", breaks(kingdom, placed), model=True)
     return violations([name for name in answer.true if name.startswith("KDO-")], placed)
@@ -130,19 +122,19 @@ _HALVES = (("left", "ax", "ay"), ("right", "bx", "by"))
 _AROUND = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 
-def obeys(kingdom: Kingdom, placed: Placed, rules: Collection[str] = RULES) -> str:
+def obeys(kingdom: claims.Kingdom, placed: claims.Placed, rules: Collection[str] = RULES) -> str:
     """State the question whether the placement obeys the rules: satisfiable exactly if it does."""
     named = (line for rule, line in _obeyed(kingdom, placed.domino) if rule in rules)
     return _text(["(set-option :produce-unsat-cores true)", *_HEAD, *_window(kingdom.frame), *_given(placed), *named])
 
 
-def breaks(kingdom: Kingdom, placed: Placed) -> str:
+def breaks(kingdom: claims.Kingdom, placed: claims.Placed) -> str:
     """State the question whether the placement breaks a rule: satisfiable exactly if it does."""
     names, lines = _breaks(kingdom, placed.domino)
     return _text([*_HEAD, *_given(placed), *lines, f"(assert (or {_bars(names)}))"])
 
 
-def somewhere(kingdom: Kingdom, domino: Domino, before: Placed | None = None) -> str:
+def somewhere(kingdom: claims.Kingdom, domino: Domino, before: claims.Placed | None = None) -> str:
     """State the question whether the domino may be placed anywhere; with ``before``, at a place that comes before that
     one.
 
@@ -153,13 +145,13 @@ def somewhere(kingdom: Kingdom, domino: Domino, before: Placed | None = None) ->
     return _text([*_HEAD, *_window(kingdom.frame), *named, *order, *_told(kingdom.frame)])
 
 
-def unbroken(kingdom: Kingdom, domino: Domino) -> str:
+def unbroken(kingdom: claims.Kingdom, domino: Domino) -> str:
     """State the same question from the other statement: whether there are cells for which nothing is broken."""
     names, lines = _breaks(kingdom, domino)
     return _text([*_HEAD, *lines, f"(assert (not (or {_bars(names)})))"])
 
 
-def violations(broken: Collection[str], placed: Placed) -> tuple[Violation, ...]:
+def violations(broken: Collection[str], placed: claims.Placed) -> tuple[Violation, ...]:
     """Return the rules that are broken, from the names of all broken instances."""
     halves: dict[str, set[str]] = {rule: set() for rule in RULES}
     for name in broken:
@@ -184,27 +176,27 @@ def cells_of(true: Collection[str]) -> tuple[Cell, Cell]:
 # Obeyed
 
 
-def _obeyed(kingdom: Kingdom, domino: Domino) -> Iterator[tuple[str, str]]:
+def _obeyed(kingdom: claims.Kingdom, domino: Domino) -> Iterator[tuple[str, str]]:
     """Yield each rule with a named assertion, one for each thing that the rule speaks of."""
     squares, frame = kingdom.squares(), kingdom.frame
     yield "KDO-19", _named("KDO-19", f"(= 1 {_way('ax', 'ay', 'bx', 'by')})")
-    for x, y in (CASTLE, *squares):
+    for x, y in (claims.CASTLE, *squares):
         free = " ".join(f"(< 0 {_way(hx, hy, x, y)})" for _, hx, hy in _HALVES)
         yield "KDO-18", _named(f"KDO-18 {x} {y}", f"(and {free})")
     for half, hx, hy in _HALVES:
         yield "KDO-16", _named(f"KDO-16 {half}", _within(frame, hx, hy))
     if frame.castle is None:
-        for x, y in (CASTLE, *squares):
+        for x, y in (claims.CASTLE, *squares):
             yield "KDO-16", _named(f"KDO-16 {x} {y}", _within(frame, x, y))
     touching = [
         f"(= 1 {_way(hx, hy, x, y)})"
         for (_, hx, hy), half in zip(_HALVES, (domino.left, domino.right), strict=True)
-        for x, y in (CASTLE, *(cell for cell, square in squares.items() if square.terrain == half.terrain))
+        for x, y in (claims.CASTLE, *(cell for cell, square in squares.items() if square.terrain == half.terrain))
     ]
     yield "KDO-14", _named("KDO-14", f"(or {' '.join(touching)})")
 
 
-def _window(frame: Frame) -> list[str]:
+def _window(frame: claims.Frame) -> list[str]:
     """State where the frame's first column and row lie."""
     if frame.castle is None:
         return ["(declare-const west Int)", "(declare-const north Int)"]
@@ -212,7 +204,7 @@ def _window(frame: Frame) -> list[str]:
     return [f"(define-fun west () Int {_int(-column)})", f"(define-fun north () Int {_int(-row)})"]
 
 
-def _within(frame: Frame, x: object, y: object) -> str:
+def _within(frame: claims.Frame, x: object, y: object) -> str:
     x, y = _int(x), _int(y)
     return f"(and (<= west {x}) (< {x} (+ west {frame.size})) (<= north {y}) (< {y} (+ north {frame.size})))"
 
@@ -225,10 +217,10 @@ def _way(ax: object, ay: object, bx: object, by: object) -> str:
 # Broken
 
 
-def _breaks(kingdom: Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
+def _breaks(kingdom: claims.Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
     """Return the names of possible violations, and the meaning of each."""
     squares, frame = kingdom.squares(), kingdom.frame
-    cells = [CASTLE, *squares]
+    cells = [claims.CASTLE, *squares]
     means = {"KDO-19": f"(not {_beside('ax', 'ay', [('bx', 'by')])})"}
     means |= {f"KDO-18 {half}": _on(hx, hy, cells) for half, hx, hy in _HALVES}
     if frame.castle is not None:
@@ -240,7 +232,7 @@ def _breaks(kingdom: Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
         means["KDO-16"] = _apart("ax", "ay", [("bx", "by")], frame.size)
     fitting = []
     for (_, hx, hy), half in zip(_HALVES, (domino.left, domino.right), strict=True):
-        like = [CASTLE, *(cell for cell, square in squares.items() if square.terrain == half.terrain)]
+        like = [claims.CASTLE, *(cell for cell, square in squares.items() if square.terrain == half.terrain)]
         fitting.append(_beside(hx, hy, like))
     means["KDO-14"] = f"(not (or {' '.join(fitting)}))"
     lines = []
@@ -275,12 +267,12 @@ def _beside(x: str, y: str, cells: Collection[tuple[object, object]]) -> str:
 _HEAD = ("(set-logic QF_LIA)", *(f"(declare-const {name} Int)" for _, *half in _HALVES for name in half))
 
 
-def _given(placed: Placed) -> list[str]:
+def _given(placed: claims.Placed) -> list[str]:
     ends = zip(_HALVES, (placed.left, placed.right), strict=True)
     return [f"(assert (and (= {hx} {_int(x)}) (= {hy} {_int(y)})))" for (_, hx, hy), (x, y) in ends]
 
 
-def _less(placed: Placed) -> str:
+def _less(placed: claims.Placed) -> str:
     """State that the cells come before these: by the left half's x and y, then the right half's."""
     text = "false"
     for name, value in reversed([*zip(("ax", "ay", "bx", "by"), (*placed.left, *placed.right), strict=True)]):
@@ -288,7 +280,7 @@ def _less(placed: Placed) -> str:
     return text
 
 
-def _told(frame: Frame) -> Iterator[str]:
+def _told(frame: claims.Frame) -> Iterator[str]:
     """Name for the cells that can lie in one frame with the castle."""
     reach = range(1 - frame.size, frame.size)
     for half, hx, hy in _HALVES:

@@ -5,58 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from referee.games.alhambra import State
+from referee.games.alhambra import State, moves
 from referee.games.alhambra.money import card_name
-from referee.games.alhambra.moves import (
-    Buy,
-    Event,
-    GiveTile,
-    Hand,
-    MarketTiles,
-    MoneyRow,
-    NeutralTiles,
-    PlaceTile,
-    RebuildAdd,
-    RebuildRemove,
-    RebuildSwap,
-    ReserveTile,
-    TakeMoney,
-)
 from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import score_position
 from referee.games.game import Cell, ForcedPass
 
 
-def describe(event: Event, state: State) -> str:
+def describe(event: moves.Event, state: State) -> str:
     """Return ``take denar-3 dirham-2``, ``buy tower-12 (slot 2) with ducat-4 ducat-5``, ``place garden-10-N 1,-2``, …
 
     ``state``: the position before the event.
     """
     tile_set = state.tile_set
     match event:
-        case TakeMoney(cards):
+        case moves.TakeMoney(cards):
             return _words("take", map(card_name, cards))
-        case Buy(slot, payment):
+        case moves.Buy(slot, payment):
             return _words(f"buy {_wares(slot, state)} with", map(card_name, payment))
-        case RebuildAdd(tile, cell):
+        case moves.RebuildAdd(tile, cell):
             return f"add {tile_set.names[tile]} {_cell(cell)}"
-        case RebuildRemove(cell):
+        case moves.RebuildRemove(cell):
             return f"remove {_cell(cell)}"
-        case RebuildSwap(tile, cell):
+        case moves.RebuildSwap(tile, cell):
             return f"swap {tile_set.names[tile]} {_cell(cell)}"
-        case PlaceTile(tile, cell):
+        case moves.PlaceTile(tile, cell):
             return f"place {tile_set.names[tile]} {_cell(cell)}"
-        case ReserveTile(tile):
+        case moves.ReserveTile(tile):
             return f"reserve {tile_set.names[tile]}"
-        case GiveTile(tile):
+        case moves.GiveTile(tile):
             return f"give {tile_set.names[tile]}"
-        case NeutralTiles(tiles):
+        case moves.NeutralTiles(tiles):
             return _words("neutral:", (tile_set.names[tile] for tile in tiles))
-        case MarketTiles(tiles):
+        case moves.MarketTiles(tiles):
             return _words("market:", (tile_set.names[tile] for tile in tiles))
-        case Hand(seat, cards):
+        case moves.Hand(seat, cards):
             return _words(f"hand {seat}:", map(card_name, cards))
-        case MoneyRow(cards):
+        case moves.MoneyRow(cards):
             return _words("row:", map(card_name, cards))
         case ForcedPass():
             return "pass"

@@ -5,39 +5,30 @@ from __future__ import annotations
 from typing import assert_never
 
 from referee.games.game import Cell, ForcedPass
-from referee.games.kingdomino import State
+from referee.games.kingdomino import State, moves
 from referee.games.kingdomino.dominoes import TERRAINS
-from referee.games.kingdomino.moves import (
-    ChooseDomino,
-    DiscardDomino,
-    Event,
-    FirstOrder,
-    Line,
-    PlaceCastle,
-    PlaceDomino,
-)
 from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
 
 
-def describe(event: Event, state: State) -> str:
+def describe(event: moves.Event, state: State) -> str:
     """Return ``castle 2,2``, ``choose 48 wheat/mine:3``, ``place 48 wheat/mine:3 0,1 1,1``, ``line: 3 17 22``, ….
 
     A domino's number comes with its left and its right half; the cells after it are of the same halves. ``state``: the
     position before the event.
     """
     match event:
-        case PlaceCastle(column, row):
+        case moves.PlaceCastle(column, row):
             return f"castle {column},{row}"
-        case ChooseDomino(domino):
+        case moves.ChooseDomino(domino):
             return f"choose {_domino(domino, state)}"
-        case PlaceDomino(domino, left, right):
+        case moves.PlaceDomino(domino, left, right):
             return f"place {_domino(domino, state)} {_cell(left)} {_cell(right)}"
-        case DiscardDomino(domino):
+        case moves.DiscardDomino(domino):
             return f"discard {_domino(domino, state)}"
-        case FirstOrder(seats):
+        case moves.FirstOrder(seats):
             return f"first order: {' '.join(map(str, seats))}"
-        case Line(dominoes):
+        case moves.Line(dominoes):
             return f"line: {' '.join(map(str, dominoes))}"
         case ForcedPass():
             return "pass"

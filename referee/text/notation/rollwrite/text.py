@@ -17,23 +17,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 from referee.games.game import SetupError
-from referee.games.rollwrite import TYPES, Sheet, State
+from referee.games.rollwrite import TYPES, Sheet, State, moves
 from referee.games.rollwrite.catalogue import CATALOGUE
-from referee.games.rollwrite.moves import (
-    Build,
-    BuildSecond,
-    ChangeDice,
-    Dice,
-    EndBuilding,
-    Event,
-    GetCoins,
-    KeepPair,
-    Roll,
-    StartBuildings,
-    StartDice,
-    StartSeat,
-    VirtualBuildings,
-)
 from referee.games.rollwrite.position import Award, Phase
 from referee.games.rollwrite.scoring import share
 from referee.games.rollwrite.sheet import SECOND_COST, START_COINS, cells_of, index_of
@@ -68,35 +53,35 @@ def read_components(text: str) -> Sheet:
     return Sheet(name, grid, tuple(grid.count(type_) for type_ in range(len(TYPES))), int(track), rows_are)
 
 
-def event(tree: Any, state: State) -> Event:
+def event(tree: Any, state: State) -> moves.Event:
     """Return the event that is meant in this position. Raise ``NotationError``."""
     children = tree.children
     match tree.data:
         case "change_dice":  # each colour in any order: dice have none
             dice = numbers(children)
-            return ChangeDice(tuple(sorted(dice[:2])), tuple(sorted(dice[2:])))
+            return moves.ChangeDice(tuple(sorted(dice[:2])), tuple(sorted(dice[2:])))
         case "build":
-            return Build(*_typed(children[0], children[1], state))
+            return moves.Build(*_typed(children[0], children[1], state))
         case "get_coins":
             _check_coins(children[0], state)
-            return GetCoins()
+            return moves.GetCoins()
         case "build_second":
             _check_second(children[0], state)
-            return BuildSecond()
+            return moves.BuildSecond()
         case "end_building":
-            return EndBuilding()
+            return moves.EndBuilding()
         case "keep":
-            return KeepPair(*cell(children[0]))
+            return moves.KeepPair(*cell(children[0]))
         case "start_seat":
-            return StartSeat(int(children[0]))
+            return moves.StartSeat(int(children[0]))
         case "start_buildings":
-            return StartBuildings(int(children[0]), _buildings(children[1:], state))
+            return moves.StartBuildings(int(children[0]), _buildings(children[1:], state))
         case "start_dice":
-            return StartDice(int(children[0]), tuple(map(cell, children[1:])))
+            return moves.StartDice(int(children[0]), tuple(map(cell, children[1:])))
         case "dice":
-            return Dice(tuple(map(cell, children)))
+            return moves.Dice(tuple(map(cell, children)))
         case "virtual":
-            return VirtualBuildings(int(children[0]), _buildings(children[1:], state))
+            return moves.VirtualBuildings(int(children[0]), _buildings(children[1:], state))
     raise AssertionError(tree.data)
 
 
@@ -112,15 +97,15 @@ def _check_second(tree: Any, state: State) -> None:
         raise syntax_error(tree, "another building", f"{due[0]},{due[1]}, where the dice meet that are left")
 
 
-def _buildings(trees: Iterable[Any], state: State) -> tuple[Roll, ...]:
+def _buildings(trees: Iterable[Any], state: State) -> tuple[moves.Roll, ...]:
     return tuple(_building(tree, state) for tree in trees)
 
 
-def _building(tree: Any, state: State) -> Roll:
+def _building(tree: Any, state: State) -> moves.Roll:
     return _typed(tree.children[0], tree.children[1], state)
 
 
-def _typed(type_: Any, pair: Any, state: State) -> Roll:
+def _typed(type_: Any, pair: Any, state: State) -> moves.Roll:
     """Return the dice; a type that is written has to be the sheet's. Raise ``NotationError``."""
     roll = cell(pair)
     if type_ is not None and type_ != (there := TYPES[state.sheet.type_at(*roll)]):

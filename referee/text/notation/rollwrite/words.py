@@ -10,55 +10,40 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from referee.games.game import ForcedPass
-from referee.games.rollwrite import TYPES, State
-from referee.games.rollwrite.moves import (
-    Build,
-    BuildSecond,
-    ChangeDice,
-    Dice,
-    EndBuilding,
-    Event,
-    GetCoins,
-    KeepPair,
-    Roll,
-    StartBuildings,
-    StartDice,
-    StartSeat,
-    VirtualBuildings,
-)
+from referee.games.rollwrite import TYPES, State, moves
 from referee.games.rollwrite.position import Award, Phase, completed
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import cells_of
 from referee.text.notation.outcomes import ORDINALS, named
 
 
-def describe(event: Event, state: State) -> str:
+def describe(event: moves.Event, state: State) -> str:
     """Return ``change dice to blue 3 5 yellow 1 1``, ``build tower 3,5``, ``get coins (2)``, ``keep 3,5``, …
 
     ``state``: the position before the event.
     """
     match event:
-        case ChangeDice(blue, yellow):
+        case moves.ChangeDice(blue, yellow):
             return _words("change dice to blue", (*map(str, blue), "yellow", *map(str, yellow)))
-        case Build(blue, yellow):
+        case moves.Build(blue, yellow):
             return f"build {_building((blue, yellow), state)}"
-        case GetCoins():
+        case moves.GetCoins():
             return "get coins" + (f" ({gain(state)})" if state.phase is Phase.ACTION else "")
-        case BuildSecond():
+        case moves.BuildSecond():
             return "build second" + (f" {_building(second(state), state)}" if state.phase is Phase.SECOND else "")
-        case EndBuilding():
+        case moves.EndBuilding():
             return "end building"
-        case KeepPair(blue, yellow):
+        case moves.KeepPair(blue, yellow):
             return f"keep {_roll((blue, yellow))}"
-        case StartSeat(seat):
+        case moves.StartSeat(seat):
             return f"start seat {seat}"
-        case StartBuildings(seat, rolls):
+        case moves.StartBuildings(seat, rolls):
             return _words(f"start buildings {seat}:", (_building(roll, state) for roll in rolls))
-        case StartDice(seat, rolls):
+        case moves.StartDice(seat, rolls):
             return _words(f"start dice {seat}:", map(_roll, rolls))
-        case Dice(rolls):
+        case moves.Dice(rolls):
             return _words("dice:", map(_roll, rolls))
-        case VirtualBuildings(player, rolls):
+        case moves.VirtualBuildings(player, rolls):
             return _words(f"virtual {player}:", (_building(roll, state) for roll in rolls))
         case ForcedPass():
             return "pass"
@@ -69,7 +54,7 @@ def describe(event: Event, state: State) -> str:
 def gain(state: State) -> int:
     """Return the coins that the seat on turn can get now."""
     after = state.copy()
-    after.apply(GetCoins())
+    after.apply(moves.GetCoins())
     return after.circled[state.seat] - state.circled[state.seat]
 
 
@@ -120,19 +105,19 @@ def _virtual(players: Iterable[int]) -> list[str]:
     return [f"virtual {player}" for player in players]
 
 
-def second(state: State) -> Roll:
+def second(state: State) -> moves.Roll:
     """Return where the seat on turn can build a second time."""
     after = state.copy()
-    after.apply(BuildSecond())
+    after.apply(moves.BuildSecond())
     (cell,) = cells_of(after.built[state.seat] & ~state.built[state.seat])
     return cell
 
 
-def _building(cell: Roll, state: State) -> str:
+def _building(cell: moves.Roll, state: State) -> str:
     return f"{TYPES[state.sheet.type_at(*cell)]} {_roll(cell)}"
 
 
-def _roll(roll: Roll) -> str:
+def _roll(roll: moves.Roll) -> str:
     return f"{roll[0]},{roll[1]}"
 
 

@@ -24,24 +24,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.tiles import COUNT
 from referee.games.game import Cell, InputError, Violation
-from referee.wire.certificates.alhambra.claims import (
-    Add,
-    DistanceClaim,
-    HandOutClaim,
-    Layout,
-    NoPlacementClaim,
-    Place,
-    Remove,
-    Step,
-    StepClaim,
-    Swap,
-    TurnClaim,
-    TurnMove,
-    claim_of,
-    message_of,
-    move_of,
-    walls,
-)
+from referee.wire.certificates.alhambra import claims
 from referee.wire.certificates.registry import BadCertificate, Checked, canonical, read
 
 _Ways = dict[Cell, list[Cell]]
@@ -56,23 +39,23 @@ def check(data: bytes) -> Checked:
     """Return what the certificate proves. Raise ``BadCertificate`` unless it is the one certificate of its claim."""
     message = read(pb.Certificate, data)
     try:
-        claim = claim_of(message.claim)
+        claim = claims.claim_of(message.claim)
     except InputError as error:
         raise BadCertificate(f"claim: {error}") from None
     kind, evidence = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
     if evidence != kind:
         raise BadCertificate(f"evidence: {evidence or 'none'}, expected {kind}")
-    message.claim.CopyFrom(message_of(claim))
+    message.claim.CopyFrom(claims.message_of(claim))
     canonical(message, data)
     match claim:
-        case NoPlacementClaim():
+        case claims.NoPlacementClaim():
             placeable = _judge_no_placement(claim, message.no_placement)
             return Checked(claim, placeable is None, counterexample=placeable)
-        case DistanceClaim():
+        case claims.DistanceClaim():
             return _judge_distance(claim, message.distance)
-        case StepClaim(layout, step):
+        case claims.StepClaim(layout, step):
             violations, _ = _judge_step("step", layout, step, message.step)
-        case TurnClaim():
+        case claims.TurnClaim():
             violations = _judge_turn(claim, message.turn)
         case _:
             violations = _judge_hand_out(claim)
@@ -82,10 +65,12 @@ def check(data: bytes) -> Checked:
 # One layout
 
 
-def _judge_step(where: str, layout: Layout, step: Step, evidence: pb.LayoutEvidence) -> tuple[_Broken, Layout]:
+def _judge_step(
+    where: str, layout: claims.Layout, step: claims.Step, evidence: pb.LayoutEvidence
+) -> tuple[_Broken, claims.Layout]:
     """Return every rule of building that the step breaks, and the layout after it."""
     at, early = step.at, None
-    if isinstance(step, Place):
+    if isinstance(step, claims.Place):
         if max(abs(at[0]), abs(at[1])) > COUNT:
             early = Violation("ALH-A8", (at,))
         elif at == _FOUNTAIN or at in layout:
@@ -99,7 +84,7 @@ def _judge_step(where: str, layout: Layout, step: Step, evidence: pb.LayoutEvide
             raise BadCertificate(f"{where}: a layout, expected none as {early.rule_id} is broken before")
         return (early,), layout
     after = {cell: tile for cell, tile in layout.items() if cell != at}
-    if not isinstance(step, Remove):
+    if not isinstance(step, claims.Remove):
         after[at] = step.tile
     tiles = _tiles(after)
     beside, walkable = _neighbours(where, tiles, at)
@@ -132,9 +117,9 @@ def _without_way(
     return tuple(cell for cell, number in steps.items() if number == _NEVER)
 
 
-def _tiles(layout: Layout) -> dict[Cell, str]:
+def _tiles(layout: claims.Layout) -> dict[Cell, str]:
     """Return walls by cell, the fountain's among them, by column, then row."""
-    return {cell: walls(layout[cell]) if cell in layout else "" for cell in sorted([*layout, _FOUNTAIN])}
+    return {cell: claims.walls(layout[cell]) if cell in layout else "" for cell in sorted([*layout, _FOUNTAIN])}
 
 
 def _neighbours(where: str, tiles: dict[Cell, str], at: Cell) -> tuple[_Ways, _Ways]:
@@ -186,32 +171,32 @@ def _inner(tiles: dict[Cell, str]) -> list[Cell]:
 # Several
 
 
-def _judge_turn(claim: TurnClaim, evidence: pb.TurnEvidence) -> tuple[Violation, ...]:
+def _judge_turn(claim: claims.TurnClaim, evidence: pb.TurnEvidence) -> tuple[Violation, ...]:
     """Return every rule that the first bad move breaks, or that tiles left over break."""
     layout, hand, used, number = claim.layout, set(claim.bought), 0, 0
     found: tuple[Violation, ...] = ()
     for number, move in enumerate(claim.moves, 1):
         found = out_of_turn(number == 1, move, claim, hand)
-        if not found and isinstance(move, Add | Remove | Swap | Place):
+        if not found and isinstance(move, claims.Add | claims.Remove | claims.Swap | claims.Place):
             if used == len(evidence.steps):
                 raise BadCertificate(f"turn: {used} layouts, expected one more, for move {number}")
-            step = Place(move.tile, move.at) if isinstance(move, Add) else move
+            step = claims.Place(move.tile, move.at) if isinstance(move, claims.Add) else move
             found, layout = _judge_step(f"move {number}", layout, step, evidence.steps[used])
             used += 1
         if found:
             break
-        if not isinstance(move, Add | Remove | Swap):
+        if not isinstance(move, claims.Add | claims.Remove | claims.Swap):
             hand.discard(move.tile)
     if used < len(evidence.steps):
         raise BadCertificate(f"turn: {len(evidence.steps)} layouts, expected {used}")
     return tuple(Violation(v.rule_id, v.cells, {**v.facts, "move": number}) for v in found) or left_over(claim, hand)
 
 
-def candidates(claim: NoPlacementClaim) -> list[Cell]:
+def candidates(claim: claims.NoPlacementClaim) -> list[Cell]:
     """Return the cells that ALH-A2, A3, A4, A8 and A9 leave for the tile; whether it shuts a cell in is still to be
     shown.
     """
-    tiles, mine = _tiles(claim.layout), walls(claim.tile)
+    tiles, mine = _tiles(claim.layout), claims.walls(claim.tile)
     found = []
     for x, y in sorted({there for cell in tiles for there in _empty(tiles, cell, 4)}):
         sides = [(a in mine, b in tiles[x + dx, y + dy]) for a, dx, dy, b in _SIDES if (x + dx, y + dy) in tiles]
@@ -220,11 +205,11 @@ def candidates(claim: NoPlacementClaim) -> list[Cell]:
     return found
 
 
-def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
+def _judge_no_placement(claim: claims.NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> claims.Place | None:
     """Return the first placement that is legal; None if there is none."""
     cells, legal = candidates(claim), None
     for i, (cell, numbers) in enumerate(zip(cells, evidence.cells, strict=False), 1):
-        step = Place(claim.tile, cell)
+        step = claims.Place(claim.tile, cell)
         if not _judge_step(f"({cell[0]}, {cell[1]})", claim.layout, step, numbers)[0]:
             cells, legal = cells[:i], step
             break
@@ -233,7 +218,7 @@ def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidenc
     return legal
 
 
-def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:
+def _judge_distance(claim: claims.DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:
     """Walk the way; that none is shorter is taken on trust, unless a turn for each cell that differs is enough."""
     walked, reserve = [claim.start], {*claim.reserve}
     moves, turns, below = len(evidence.moves), claim.turns, evidence.refuted_below
@@ -241,12 +226,14 @@ def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Chec
         raise BadCertificate(f"distance: {len(evidence.steps)} layouts, expected {moves}, one for each move")
     for i, numbers in enumerate(evidence.steps):
         try:
-            move = move_of(evidence.moves[i], f"moves[{i}]")
+            move = claims.move_of(evidence.moves[i], f"moves[{i}]")
         except InputError as error:
             raise BadCertificate(str(error)) from None
-        if not isinstance(move, Remove) and not (isinstance(move, Add | Swap) and move.tile in reserve):
+        if not isinstance(move, claims.Remove) and not (
+            isinstance(move, claims.Add | claims.Swap) and move.tile in reserve
+        ):
             raise BadCertificate(f"moves[{i}]: {move}, expected a rebuild, with a tile of the reserve")
-        step = Place(move.tile, move.at) if isinstance(move, Add) else move
+        step = claims.Place(move.tile, move.at) if isinstance(move, claims.Add) else move
         broken, after = _judge_step(f"steps[{i}]", walked[-1], step, numbers)
         if broken or after in walked:
             fault = f"breaks {broken[0].rule_id}" if broken else "leads back to an earlier layout"
@@ -260,7 +247,7 @@ def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Chec
     return Checked(claim, holds, assumed=f"a solver refuted that fewer than {below} turns suffice" * (below > least))
 
 
-def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
+def _judge_hand_out(claim: claims.HandOutClaim) -> tuple[Violation, ...]:
     """Apply ALH-F9: each tile to the seat with the most money of its slot's currency; to no seat on a tie or without
     any.
     """
@@ -276,20 +263,22 @@ def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
     return tuple(found)
 
 
-def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
+def out_of_turn(
+    first: bool, move: claims.TurnMove, claim: claims.TurnClaim, hand: Collection[str]
+) -> tuple[Violation, ...]:
     """Return what a move breaks wherever it lays its tile: ALH-C5, ALH-C7, ALH-C8, ALH-D1."""
-    if not isinstance(move, Add | Remove | Swap):
+    if not isinstance(move, claims.Add | claims.Remove | claims.Swap):
         return () if move.tile in hand else (Violation("ALH-C7", (), {"tile": move.tile, "found": "not in hand"}),)
     if not first:
         return (Violation("ALH-C5", (), {"awaited": "the bought tiles to be placed"}),)
-    if isinstance(move, Remove) or move.tile in claim.reserve:
+    if isinstance(move, claims.Remove) or move.tile in claim.reserve:
         return ()
     if move.tile in claim.bought:
         return (Violation("ALH-C8", (), {"tile": move.tile}),)
     return (Violation("ALH-D1", (), {"tile": move.tile, "found": "not in the reserve"}),)
 
 
-def left_over(claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
+def left_over(claim: claims.TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
     """Return bought tiles that are in hand when the turn ends (ALH-C7)."""
     left = [tile for tile in claim.bought if tile in hand]
     return tuple(Violation("ALH-C7", (), {"tile": tile, "found": "not put anywhere"}) for tile in left)

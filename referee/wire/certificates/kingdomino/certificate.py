@@ -17,20 +17,7 @@ from collections.abc import Collection
 from referee.games.game import Cell, InputError, Violation
 from referee.games.kingdomino.dominoes import Domino, Half
 from referee.kingdomino.v1 import proof_pb2 as pb
-from referee.wire.certificates.kingdomino.claims import (
-    CASTLE,
-    DiscardClaim,
-    Frame,
-    Kingdom,
-    Placed,
-    PlacementClaim,
-    beside,
-    cell_message,
-    claim_of,
-    message_of,
-    placed_message,
-    placed_of,
-)
+from referee.wire.certificates.kingdomino import claims
 from referee.wire.certificates.registry import BadCertificate, Checked, canonical, read
 
 _Squares = dict[Cell, Half]
@@ -40,44 +27,44 @@ def check(data: bytes) -> Checked:
     """Return what the certificate proves. Raise ``BadCertificate`` unless it is the one certificate of its claim."""
     message = read(pb.Certificate, data)
     try:
-        claim = claim_of(message.claim)
+        claim = claims.claim_of(message.claim)
         check_legal(claim.kingdom)
     except InputError as error:
         raise BadCertificate(f"claim: {error}") from None
     kind, given = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
     if given != kind:
         raise BadCertificate(f"evidence: {given or 'none'}, expected {kind}")
-    message.claim.CopyFrom(message_of(claim))
+    message.claim.CopyFrom(claims.message_of(claim))
     canonical(message, data)
     expected = evidence_of(claim)
     if (message.placement, message.discard) != (expected.placement, expected.discard):
         raise BadCertificate(f"{kind}: another contact or placement, expected the first in their order, or none")
     match claim:
-        case PlacementClaim(kingdom, placed):
+        case claims.PlacementClaim(kingdom, placed):
             violations = broken(kingdom.frame, kingdom.squares(), placed)
             return Checked(claim, not violations, violations)
-        case DiscardClaim():
+        case claims.DiscardClaim():
             evidence = message.discard
-            found = placed_of(evidence.placed, "discard.placed") if evidence.HasField("placed") else None
+            found = claims.placed_of(evidence.placed, "discard.placed") if evidence.HasField("placed") else None
             return Checked(claim, found is None, could_be_placed(found), found)
 
 
-def evidence_of(claim: PlacementClaim | DiscardClaim) -> pb.Certificate:
+def evidence_of(claim: claims.PlacementClaim | claims.DiscardClaim) -> pb.Certificate:
     """Return the one certificate of the claim."""
-    message = pb.Certificate(claim=message_of(claim))
+    message = pb.Certificate(claim=claims.message_of(claim))
     match claim:
-        case PlacementClaim(kingdom, placed):
+        case claims.PlacementClaim(kingdom, placed):
             message.placement.SetInParent()
             _put(message.placement, first_contact(kingdom.squares(), placed))
-        case DiscardClaim(kingdom, domino):
+        case claims.DiscardClaim(kingdom, domino):
             message.discard.SetInParent()
             if (found := first_placement(kingdom, domino)) is not None:
-                message.discard.placed.CopyFrom(placed_message(found))
+                message.discard.placed.CopyFrom(claims.placed_message(found))
                 _put(message.discard, first_contact(kingdom.squares(), found))
     return message
 
 
-def check_legal(kingdom: Kingdom) -> None:
+def check_legal(kingdom: claims.Kingdom) -> None:
     """Raise ``InputError``, one line, for the first domino that broke a rule when it was placed."""
     squares: _Squares = {}
     for i, placed in enumerate(kingdom.dominoes):
@@ -87,7 +74,7 @@ def check_legal(kingdom: Kingdom) -> None:
         squares.update(placed.squares())
 
 
-def broken(frame: Frame, squares: _Squares, placed: Placed) -> tuple[Violation, ...]:
+def broken(frame: claims.Frame, squares: _Squares, placed: claims.Placed) -> tuple[Violation, ...]:
     """Return every rule of placement that the domino breaks, beside these squares."""
     both = (placed.left, placed.right)
     found = []
@@ -95,44 +82,44 @@ def broken(frame: Frame, squares: _Squares, placed: Placed) -> tuple[Violation, 
         found.append(Violation("KDO-14", both))
     if outside := _outside(frame, squares, both):
         found.append(Violation("KDO-16", outside))
-    if taken := tuple(cell for cell in dict.fromkeys(both) if cell == CASTLE or cell in squares):
+    if taken := tuple(cell for cell in dict.fromkeys(both) if cell == claims.CASTLE or cell in squares):
         found.append(Violation("KDO-18", taken))
-    if placed.right not in beside(placed.left):
+    if placed.right not in claims.beside(placed.left):
         found.append(Violation("KDO-19", both))
     return tuple(found)
 
 
-def could_be_placed(found: Placed | None) -> tuple[Violation, ...]:
+def could_be_placed(found: claims.Placed | None) -> tuple[Violation, ...]:
     """Return what forbids a discard, if there is a placement: its cells (KDO-13)."""
     return () if found is None else (Violation("KDO-13", (found.left, found.right)),)
 
 
-def first_contact(squares: _Squares, placed: Placed) -> tuple[Cell, Cell] | None:
+def first_contact(squares: _Squares, placed: claims.Placed) -> tuple[Cell, Cell] | None:
     """Return a half that lies beside the castle or its own terrain, and that neighbour (KDO-14)."""
     for cell, half in placed.squares():
-        for there in beside(cell):
-            if there == CASTLE or (there in squares and squares[there].terrain == half.terrain):
+        for there in claims.beside(cell):
+            if there == claims.CASTLE or (there in squares and squares[there].terrain == half.terrain):
                 return cell, there
     return None
 
 
-def first_placement(kingdom: Kingdom, domino: Domino) -> Placed | None:
+def first_placement(kingdom: claims.Kingdom, domino: Domino) -> claims.Placed | None:
     """Return the first placement by the left half's x and y, then the right half's, that breaks no rule. The search
     covers every free cell (KDO-18) from which the domino reaches one beside the castle or a square: elsewhere it
     touches nothing (KDO-14).
     """
     squares = kingdom.squares()
-    taken = {CASTLE, *squares}
-    near = {there for cell in taken for there in beside(cell)}
-    for left in sorted(near.union(*map(beside, near)) - taken):
-        for right in sorted({*beside(left)} - taken):
-            placed = Placed(domino, left, right)
+    taken = {claims.CASTLE, *squares}
+    near = {there for cell in taken for there in claims.beside(cell)}
+    for left in sorted(near.union(*map(claims.beside, near)) - taken):
+        for right in sorted({*claims.beside(left)} - taken):
+            placed = claims.Placed(domino, left, right)
             if first_contact(squares, placed) and not broken(kingdom.frame, squares, placed):
                 return placed
     return None
 
 
-def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
+def _outside(frame: claims.Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
     """Return the halves that do not fit with the dominoes there; in a relative frame perhaps only both together
     (KDO-16)."""
     if frame.castle is not None:
@@ -142,7 +129,7 @@ def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[
             for x, y in dict.fromkeys(both)
             if not (west <= x < west + frame.size and north <= y < north + frame.size)
         )
-    found = tuple(cell for cell in dict.fromkeys(both) if _span((CASTLE, *squares, cell)) >= frame.size)
+    found = tuple(cell for cell in dict.fromkeys(both) if _span((claims.CASTLE, *squares, cell)) >= frame.size)
     return found or (both if _span(both) >= frame.size else ())
 
 
@@ -154,5 +141,5 @@ def _span(cells: Collection[Cell]) -> int:
 
 def _put(evidence: pb.PlacementEvidence | pb.DiscardEvidence, contact: tuple[Cell, Cell] | None) -> None:
     if contact is not None:
-        half, neighbour = map(cell_message, contact)
+        half, neighbour = map(claims.cell_message, contact)
         evidence.contact.CopyFrom(pb.Contact(half=half, neighbour=neighbour))
