@@ -1,7 +1,7 @@
 """A text's headers: the game, its seats and options, and the acts beside the moves. Knows no game.
 
 Headers that every game has begin with a capital letter. The others are the game's options, by their names. Names of
-players are for reports alone: no log has them. Old names of headers are still read.
+players are for reports alone: no log has them.
 
     [Forfeits "1 resigned, 0 flag"]     seats that forfeited and how, in that order
     [Penalties "2 0 0"]                 points that an arbiter took off, by seat
@@ -24,7 +24,6 @@ from referee.console import printable
 from referee.games import registry, table_rules
 from referee.games.game import Ending, Pending, SetupError, State
 from referee.games.results import Contest, Result, Wait
-from referee.text.notation import options
 from referee.text.notation.grammar import place, place_of, shown, syntax_error
 from referee.text.notation.options import OptionError, chosen, options_of, written
 from referee.text.notation.violations import Kind, NotationError, cut, either
@@ -132,18 +131,13 @@ class Headers:
         known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
         known += [*([COMPONENTS] if game.declares_components else []), POSITION, BOARDS, *OF_THE_CONTEST]
         self.values: dict[str, Any] = {}
-        """The values by today's names of headers."""
-        self._written: dict[str, str] = {}
-        """The names that the text has for them."""
         for tree in trees:
-            written, value = tree.children
-            name = options.header_today(rules_id, written)
+            name, value = tree.children
             if name not in known:
-                raise syntax_error(written, f"header {shown(written)}", either(known))
+                raise syntax_error(name, f"header {shown(name)}", either(known))
             if name in self.values:
-                raise syntax_error(written, f"header {name} is given twice", "each header once")
-            self.values[name] = value
-            self._written[name] = written
+                raise syntax_error(name, f"header {name} is given twice", "each header once")
+            self.values[str(name)] = value
         self.line = trees[0].meta.line
 
     def text(self, name: str) -> str | None:
@@ -185,7 +179,6 @@ class Headers:
     def _chosen(self) -> Iterator[tuple[str, Any]]:
         for name, option in self._options.items():
             if (value := self.text(name)) is not None:
-                _, value = options.option_today(self.rules_id, self._written[name], value)
                 try:
                     yield name, option.parse(value)
                 except OptionError as error:

@@ -1,14 +1,13 @@
 """A game's options as people write and read them, in texts, in JSON and in reports alike. Knows no game.
 
 An option has one name, that of its field in the game's messages, and so has each of its choices: that of the value
-there, without the prefix and in lower case. A game's ``Options`` and their enumerations bear the same names. Names that
-headers and questions had before are still read, and never written.
+there, without the prefix and in lower case. A game's ``Options`` and their enumerations bear the same names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
@@ -146,71 +145,20 @@ def words(values: Mapping[str, Plain]) -> str:
     return ", ".join(f"{name} {written(value)}" for name, value in values.items()) or "none chosen"
 
 
-_YES_OR_NO: Final = {"no": "false", "yes": "true"}
-
-
-def _switch(name: str, off: str, on: str) -> tuple[str, Mapping[str, str]]:
-    """Return what was ``yes`` or ``no`` in a header, ``true`` or ``false`` in a question."""
-    return name, {"no": off, "false": off, "yes": on, "true": on}
-
-
-_OPTIONS: Final[Mapping[str, Mapping[str, tuple[str, Mapping[str, str]]]]] = {
-    "alhambra": {
-        "loop_one_less": _switch("loop_rule", "full", "one_less"),
-        "end_when_bag_empty": _switch("end_rule", "market_unfilled", "bag_empty"),
-        "slot_currencies": ("slot_currencies", {"0": "denar", "1": "dirham", "2": "ducat", "3": "guilder"}),
-    },
-    "kingdomino": {name: (name, _YES_OR_NO) for name in ("harmony", "mighty_duel", "wider_offer", "dynasty")},
-    "rollwrite": {"against": _switch("solo", "points", "against")},
-}
-"""Options by their old names: each one's name today, and today's words for its old ones."""
-
-_HEADERS: Final = {("kingdomino", "Dominoes"): "Components", ("rollwrite", "Sheet"): "Components"}
-
-
-def renamed() -> Iterator[tuple[str, str]]:
-    """Yield every old name of a header, with today's."""
-    yield from ((old, today) for names in _OPTIONS.values() for old, (today, _) in names.items() if old != today)
-    yield from ((old, today) for (_, old), today in _HEADERS.items())
-
-
-def header_today(rules_id: str, name: str) -> str:
-    """Return what the header of a text is called today."""
-    return _HEADERS.get((rules_id, name)) or _OPTIONS[rules_id].get(name, (name,))[0]
-
-
-def taken_from(rules_id: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Take the options with old names out of fields of a question, among which they once stood."""
-    return {name: fields.pop(name) for name in _OPTIONS[rules_id] if name in fields}
-
-
-def option_today(rules_id: str, name: str, value: Any) -> tuple[str, Any]:
-    """Return an option and its value, as a text or as JSON has it, as they are written today."""
-    today, words = _OPTIONS[rules_id].get(name, (name, {}))
-    if not isinstance(value, str | bool):
-        return today, value
-    before = written(value)
-    after = " ".join(words.get(word, word) for word in before.split(" "))
-    return today, value if after == before else after
-
-
 _T = TypeVar("_T")
 
 
-def options_of_question(rules_id: str, kind: type[_T], given: dict[str, Any], known: Collection[str]) -> _T:
+def options_of_question(kind: type[_T], given: dict[str, Any], known: Collection[str]) -> _T:
     """Return the game's options, of type ``kind``. Raise ``QueryError``.
 
     ``known``: the names of those that the answer depends on; a question has no others.
     """
     read: dict[str, Any] = {}
     for name, value in given.items():
-        today, plain = option_today(rules_id, name, value)
-        if today not in known:
+        if name not in known:
             raise QueryError(f"options: unknown field {shown(name)}; expected {', '.join(sorted(known))}")
-        if today in read:
-            raise QueryError(f"options: {today} again, as {shown(name)}; expected each option once")
         try:
-            read[today] = options_of(kind)[today].read(plain)
+            read[name] = options_of(kind)[name].read(value)
         except OptionError as error:
-            raise QueryError(f"options.{today}: {shown(value)}; expected {error.expected}") from None
+            raise QueryError(f"options.{name}: {shown(value)}; expected {error.expected}") from None
     return kind(**read)

@@ -11,7 +11,6 @@ from referee.games.game import Ending
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest
 from referee.games.table_rules import ENDINGS
-from referee.text.notation import options
 from referee.text.notation.game_text import GameText
 from referee.text.notation.game_text import write as write_game
 from referee.text.notation.grammar import MAX_CHARACTERS, MAX_LINE
@@ -89,8 +88,6 @@ inspect`, at the desk and in reports. The pages in docs/rules explain each.
 | game | option | values |
 |---|---|---|
 {options}
-Earlier names are still read: {old_names}. So are `yes` and `no` for `true` and `false`, and 0 to 3 for the
-currencies.
 
 **Lines.** Every event has a line. A seat's move begins with the seat's number and a colon; a draw or a roll does not.
 A seat without a legal action passes, and that is a line, too. Cells are `x,y`. x grows east, y grows south, and
@@ -353,7 +350,6 @@ def notation_page() -> str:
     parts["contested"] = _block(_contested())
     parts["forfeits"] = ", ".join(f"`{ending.words}`" for ending in ENDINGS)
     parts["options"] = "".join(map(_options, PLAIN))
-    parts["old_names"] = ", ".join(f"`{old}` (today `{today}`)" for old, today in options.renamed())
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
     return PAGE.format(
         **parts, **limits, **{f"boards_{name}": text for name, text in BOARDS.items()}, grammar="\n".join(blocks)

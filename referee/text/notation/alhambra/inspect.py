@@ -78,7 +78,7 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
     layout, violations, is_whole, counts, removable = judge(tuple(given), tuple(given.values()))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
     cells = a_boolean(question.get("cells", False), "cells")
-    options = options_of_question("alhambra", Options, an_object(question.get("options", {}), "options"), _OPTIONS)
+    options = options_of_question(Options, an_object(question.get("options", {}), "options"), _OPTIONS)
     if not is_whole:
         return {"valid": False, "violations": violations, "counts": counts}
     wall = wall_points(*layout.wall(), options.loop_rule)

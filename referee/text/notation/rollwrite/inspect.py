@@ -13,7 +13,6 @@ from referee.games.rollwrite.options import MAX_SEATS, Solo
 from referee.games.rollwrite.position import Phase
 from referee.games.rollwrite.scoring import BONUS, place_of, place_points, score_sheet, share
 from referee.games.rollwrite.sheet import CELLS, DEFAULT, DICE, FACES, START_COINS, dice_of, index_of, sheet
-from referee.text.notation import options
 from referee.text.notation.options import options_of_question
 from referee.text.notation.questions import QueryError, an_array, an_integer, an_object, only, required, shown
 from referee.text.notation.rollwrite.words import Scored, gain
@@ -73,8 +72,8 @@ def _action(move: Move, state: State) -> dict[str, Any]:
 
 def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
     score = an_object(question["score"], "score")
-    given = an_object(question.get("options", {}), "options") | options.taken_from("rollwrite", score)
-    solo = options_of_question("rollwrite", Options, given, _OPTIONS).solo
+    given = an_object(question.get("options", {}), "options")
+    solo = options_of_question(Options, given, _OPTIONS).solo
     only(score, _SCORE_FIELDS, "score")
     counts = _counts(score)
     virtual = _virtual(score.get("virtual", []), counts)
