@@ -68,8 +68,8 @@ def test_every_option_draw_and_move_is_explained(rules_id: str) -> None:
     options = type(game.new(game.min_seats).options)
     assert list(guide(rules_id).OPTIONS) == [field.name for field in fields(options)]
     assert bool(guide(rules_id).COMPONENTS) == game.declares_components
-    phases = registry.part("referee.games", rules_id, "phases")
-    assert set(guide(rules_id).DRAWS) == set(phases.CHANCE_KINDS.values())
+    position = registry.part("referee.games", rules_id, "position")
+    assert set(guide(rules_id).DRAWS) == set(position.CHANCE_KINDS.values())
     moves = registry.part("referee.games", rules_id, "moves").Move.__args__
     names = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower() for kind in moves}
     assert set(guide(rules_id).MOVES) == names

@@ -144,8 +144,8 @@ def test_kinds_of_moves_are_listed(said: str) -> None:
 
 def test_every_kind_of_move_and_of_chance_has_words() -> None:
     """In English the name itself, without underscores."""
-    modules = [import_module(f"referee.games.{name}.phases") for name in registry.names()]
-    every = [found for module in modules for name, found in vars(module).items() if name.isupper()]
+    modules = [import_module(f"referee.games.{name}.position") for name in registry.names()]
+    every = [found for module in modules for name, found in vars(module).items() if name.isupper() and name != "TYPES"]
     lists = [found for found in every if isinstance(found, tuple)]
     chance = [kind for module in modules for kind in module.CHANCE_KINDS.values()]
     kinds = {*chance, *(kind for found in lists for kind in found)}
