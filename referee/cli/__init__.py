@@ -30,6 +30,7 @@ PANELS: Final[Mapping[str, Mapping[str, str]]] = {
         "new": "operators.new",
         "abort": "operators.games",
         "games": "operators.games",
+        "name": "operators.games",
         "token": "operators.token",
         "status": "operators.status",
         "health": "operators.status",

@@ -15,11 +15,13 @@ from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, verifier_key, words_in
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import write_new
+from referee.cli.shared.names import beside, in_order, is_names, marked, names_of_file
 from referee.console import printable
 from referee.log.errors import LogError
 from referee.log.file import MAGIC
 from referee.log.verdict import Finding
 from referee.telling import report as game_report
+from referee.telling.game_file import GameFile
 from referee.text.notation.headers import MAX_NAME, Setup
 from referee.text.report.model import Heading, Seat, signatures, with_names
 from referee.text.report.text import html, text
@@ -34,7 +36,12 @@ Table = Annotated[int | None, typer.Option("--table", metavar="N", min=0, help="
 Arbiter = Annotated[str, typer.Option("--arbiter", metavar="NAME", help="For the report: the arbiter's name.")]
 Names = Annotated[
     Path | None,
-    typer.Option("--names", metavar="FILE", help="A roster: a line for each player, such as 0: Blue; a seat or a key."),
+    typer.Option(
+        "--names",
+        metavar="FILE",
+        help="A file of names, as referee fetch writes beside a game's and an event keeps; or a roster: a line for "
+        "each player, such as 0: Blue; a seat or a key.",
+    ),
 ]
 _LINE = re.compile(r"(?P<who>[0-9]|[0-9a-fA-F]{64})[ \t]*:[ \t]*(?P<name>\S.*)\Z", re.ASCII)
 
@@ -93,6 +100,19 @@ def _roster(path: Path, text: str) -> Roster:
             raise Failure(f"{path}: line {number}: {who} again; expected each once", EXIT_USAGE)
         names[at] = name  # type: ignore[index]
     return Roster(path, by_seat, by_key)
+
+
+def _named(path: Path, given: Path | None) -> tuple[Roster, dict[int, str]]:
+    """Return a roster, and the names that entries can be told with. Raise ``Failure``."""
+    if given is not None and not game_texts.read(given, is_names):
+        return roster_of(given), {}
+    try:
+        with path.open("rb") as stream:
+            record = GameFile.read(stream, 0).record
+    except (OSError, LogError):
+        return Roster(), {}  # whoever reads it as a whole says why
+    players = {seat: marked(found) for seat, found in names_of_file(path, record, given).items()}
+    return Roster(given or beside(path), players), players
 
 
 def completed(setup: Setup, names: Roster, round_: int | None, table: int | None) -> Setup:
@@ -157,7 +177,9 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
     --out game.html`
     """
     say = words_in(language)
-    head, roster = heading(date, event, arbiter), roster_of(names)
+    head = heading(date, event, arbiter)
+    roster, players = _named(file, names)
+    say = say.naming(in_order(players, max(players, default=-1) + 1))
     verifier = None if key is None else verifier_key("--key", key)
     try:
         with file.open("rb") as stream:

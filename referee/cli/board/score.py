@@ -14,6 +14,7 @@ from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, verifier_key, words_in
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import rehearsed
+from referee.cli.shared.names import in_setup, names_of_file
 from referee.log.errors import LogError
 from referee.log.file import MAGIC
 from referee.log.verdict import Finding, Verdict
@@ -87,7 +88,8 @@ def _read(file: Path, key: str | None) -> Told:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
     if game_file.torn is not None:
         raise Failure(f"{file}: {game_file.torn}", int(Finding.of(game_file.torn).verdict))
-    return told_by(game_file)
+    told = told_by(game_file)
+    return replace(told, setup=in_setup(told.setup, names_of_file(file, game_file.record)))
 
 
 def _told(path: Path, text: str) -> Told:

@@ -13,6 +13,7 @@ import typer
 from referee.cli.shared import output, remote_games
 from referee.cli.shared.bulk import SUFFIX
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import names_at, save_names
 from referee.cli.shared.remote import (
     DATA,
     Data,
@@ -83,6 +84,9 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     existing file is replaced once the new one is complete; but with --all, a file that is there stays: one that is
     equal is skipped, one that differs is named.
 
+    Names of the players, which are in no log, are written beside it as GAME.names.csv: the commands that read a game's
+    file take them from there. Whoever has that file can prove who played.
+
     With --with-proof the proof is waited for up to 10 s, as witnesses may have to sign first; an auditor takes it from
     beside the file. One that is there is replaced: a newer one has newer signatures.
 
@@ -109,18 +113,22 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
         async with open_channel(server, security=secured) as channel:
             write_file(path, content := await file_of(channel, server, found))
             output.write(f"{path}, {len(content)} bytes\n")
+            save_names((await names_at(channel, server, [found])).get(found, []), path)
             if with_proof:
                 await _prove(channel, server, found, path, content)
 
     async def all_of_them(folder: Path) -> list[str]:
         async with open_channel(server, token, secured) as channel:
             found = [game async for game in Games(server, channel, token).every(request)]
+            names = await names_at(channel, server, [each.id for each in found])
             kept = _Kept(folder)
             for each in reversed(found):
                 if unread := unread_because(each.state):
                     kept.leave_out(each.id, unread)
                 else:
                     path = kept.take(each.id, content := await file_of(channel, server, each.id))
+                    if path is not None:
+                        save_names(names.get(each.id, []), path)
                     if with_proof and path is not None:
                         await _prove(channel, server, each.id, path, content)
         return kept.tell()

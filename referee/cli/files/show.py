@@ -18,6 +18,7 @@ from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import private_key, verifier_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.game_texts import rehearsed
+from referee.cli.shared.names import in_setup, name_lines, names_of_file
 from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.log.file import MAGIC
@@ -147,11 +148,14 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
     if at is not None and at >= game_file.record.size:
         raise Failure(f"{file}: --at {at}: the file has entries 0 to {game_file.record.size - 1}", EXIT_USAGE)
     game = as_text(game_file)
+    names = names_of_file(file, record)
+    game = replace(game, setup=in_setup(game.setup, names))
     last = f"entry {record.size - 1}"
     position = Position(game.setup, record.game.position.state, game.contest)
     text = partial(game_text.write, game)
     draw = partial(renderer(game.setup.rules_id).position_text, position.state)
-    return _Shown(position, text, game_file.header(), game_file.numbered_moves(), last, draw), game_file.torn
+    header = [*game_file.header(), *name_lines(names)]
+    return _Shown(position, text, header, game_file.numbered_moves(), last, draw), game_file.torn
 
 
 def _any(text: str) -> Reading | Position | Boards:

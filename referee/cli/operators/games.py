@@ -1,4 +1,4 @@
-"""``referee games`` and ``abort``: the games of a referee are listed, and one is ended without a result."""
+"""``referee games``, ``abort`` and ``name``: games are listed, one is ended without a result, a player gets a name."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from rich.text import Text
 
 from referee.cli.shared import output, remote_games
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import in_order, marked, name_lines, warn_alike
 from referee.cli.shared.remote import (
     DATA,
     Data,
@@ -35,7 +36,9 @@ from referee.cli.shared.remote import (
 from referee.cli.shared.remote_games import SHORT_ID, Games, state_word, unread_because, whole_id
 from referee.cli.shared.table import confirm
 from referee.console import printable
+from referee.games.game import InputError
 from referee.log.codec import read_end
+from referee.log.names import Shown, checked, seat_meant
 from referee.server.service.files import TOKEN_FILE
 from referee.telling.words import told_end
 from referee.text.notation.times import moment
@@ -43,6 +46,8 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.sdk.channel import bearer, open_channel
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.names import name_player, shown_names, told_names
 
 _WIDE = 120
 """Columns from which on a game's whole id is shown, and when it ended."""
@@ -217,3 +222,72 @@ def abort(  # noqa: PLR0917 - typer reads options from the signature
     except grpc.aio.AioRpcError as error:
         raise refused(server, error) from None
     print(f"game {game} is aborted after {ended.game.size} entries")
+
+
+def name(  # noqa: PLR0917 - typer reads options from the signature
+    game: remote_games.GameId,
+    player: Annotated[
+        str, typer.Argument(metavar="PLAYER", help="The player: p1, p2, … or a name; none: list them.")
+    ] = "",
+    called: Annotated[str, typer.Argument(metavar="NAME", help="The player's name from now on.")] = "",
+    erase: Annotated[bool, typer.Option("--erase", help="Erase the name that is there.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    server: ServerOfData = None,
+    data: Data = DATA,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """List the names of a game's players; name one, or erase a name, as the organiser.
+
+    The names of `referee new --names` are proven by the game. One that is given later is shown as what the organiser
+    says. An erased name is gone from the referee's database. Backups, exports, files that were fetched and pages that
+    are open may have it still.
+
+    Exit codes: 0 done; 1 the referee cannot be reached or refuses, or you did not confirm; 2 wrong usage.
+
+    Examples: `referee name 0197a1cb`, `referee name 0197a1cb p2 "Béla Kiss"`, `referee name 0197a1cb "Béla Kiss"
+    --erase`
+    """
+    changes = bool(called) or erase
+    if bool(called) == erase and (player or erase):
+        raise Failure("expected a player with a new name, or a player and --erase", EXIT_USAGE)
+    server = server_of(server, data)
+    token = token_of(token_file or data / TOKEN_FILE, needed=changes and (tls_cert is None or token_file is not None))
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    game = whole_id(server, secured, game)
+
+    async def ask() -> tuple[int, dict[int, Shown]]:
+        async with open_channel(server, token, secured) as channel:
+            opened = (await GameServiceStub(channel).GetGame(pb.GetGameRequest(game_id=game), timeout=_TIMEOUT_S)).game
+            told = await told_names(channel, game)
+            return len(opened.seats), shown_names(opened.open, game, told)
+
+    async def give(seat: int) -> pb.NamePlayerResponse:
+        async with open_channel(server, token, secured) as channel:
+            player = pb.PlayerName(seat=seat, name="" if erase else checked(called))
+            return await name_player(channel, game, player, bearer(token))
+
+    try:
+        seats, names = asyncio.run(ask())
+        if not changes:
+            output.write("".join(f"{line}\n" for line in name_lines(names)) or "no names\n")
+            return
+        seat, _ = seat_meant(player, in_order({seat: found.name for seat, found in names.items()}, seats))
+        before = marked(names[seat]) if seat in names else "without a name"
+        what = "the name is erased" if erase else f"the name is {printable(called)} from now on"
+        confirm([f"game {game}, p{seat + 1}, {before}: {what}"], sure=yes)
+        answer = asyncio.run(give(seat))
+    except grpc.aio.AioRpcError as error:
+        raise refused(server, error) from None
+    except InputError as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+    except ClientError as error:
+        raise Failure(str(error)) from None
+    print(f"p{seat + 1} has no name now" if erase else f"p{seat + 1} is {printable(answer.player.name)}")
+    for other in answer.alike:
+        warn_alike(answer.player.name, names[other].name if other in names else f"p{other + 1}")

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Final
 
+import grpc
+
+from referee.cli.shared import output
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.remote import patiently
+from referee.cli.shared.remote_games import write_file
 from referee.console import printable
 from referee.games.game import InputError
-from referee.log.names import people_of
+from referee.log.names import Row, Shown, Source, names_in, names_text, people_of, rows_of, shown
+from referee.log.replay import Record
+from referee.text.notation.headers import Setup
 from referee.tournament.names import listed
+from referee_clients.sdk.names import MOST_GAMES, ask_names, rows_told
 
 
 def given_names(text: str) -> list[str]:
@@ -42,3 +53,80 @@ def warn_alike(one: str, other: str) -> None:
 def in_order(names: Mapping[int, str], seats: int) -> Sequence[str]:
     """Return the names by seat, empty for none."""
     return [names.get(seat, "") for seat in range(seats)]
+
+
+# --- the file beside a game's ---------------------------------------------------------------------------------------
+
+SUFFIX: Final = ".names.csv"
+
+
+def beside(path: Path) -> Path:
+    """Return the file of names that belongs to a game's file."""
+    return path.with_suffix(SUFFIX)
+
+
+def is_names(text: str) -> bool:
+    """Return whether a text is a file of names."""
+    return text.removeprefix("\ufeff").startswith("number,name,salt")
+
+
+def names_of_file(path: Path, record: Record, given: Path | None = None) -> dict[int, Shown]:
+    """Return the names of a game's players by seat, from ``given`` or from the file beside. Raise ``Failure``.
+
+    ``path``: the game's file; ``record``: what is in it.
+    """
+    names = given or beside(path)
+    try:
+        text = names.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if given is None:
+            return {}
+        raise Failure(f"{names}: no such file", EXIT_USAGE) from None
+    except OSError as error:
+        raise Failure(f"{names}: {error.strerror}", EXIT_USAGE) from None
+    except UnicodeDecodeError as error:
+        raise Failure(f"{names}: byte {error.start} is not UTF-8", EXIT_USAGE) from None
+    players = [seat.player for seat in record.opened.seats]
+    try:
+        found = names_in(rows_of(text), record.game_id.hex(), players)
+    except InputError as error:
+        raise Failure(f"{names}: {error}", EXIT_USAGE) from None
+    return {seat: shown(person, players[seat]) for seat, person in found.items()}
+
+
+def in_setup(setup: Setup, names: Mapping[int, Shown]) -> Setup:
+    """Return the setup with the names, as headers can have them: without quotation marks."""
+    if not names:
+        return setup
+    players = {seat: found.name.replace('"', "\u201d") for seat, found in names.items()}
+    return replace(setup, players=tuple(in_order(players, setup.seats)))
+
+
+def name_lines(names: Mapping[int, Shown]) -> list[str]:
+    """Return a line for each player, with what is not proven."""
+    return [f"p{seat + 1}: {marked(names[seat])}" for seat in sorted(names)]
+
+
+def marked(found: Shown) -> str:
+    """Return a name for a terminal, with who says it where the game does not prove it."""
+    if found.confirmed:
+        return printable(found.name)
+    says = "as the player says" if found.source is Source.PLAYER else "as the organiser says"
+    return f"{printable(found.name)} ({says})"
+
+
+async def names_at(channel: grpc.aio.Channel, server: str, games: Sequence[str]) -> dict[str, list[Row]]:
+    """Return by game the names that the referee tells, for files. Raise ``Failure``."""
+    found: dict[str, list[Row]] = {}
+    for first in range(0, len(games), MOST_GAMES):
+        some = games[first : first + MOST_GAMES]
+        told = await patiently(partial(ask_names, channel, some), server)
+        found |= {game: rows_told(game, names) for game, names in told.items()}
+    return found
+
+
+def save_names(rows: Sequence[Row], path: Path) -> None:
+    """Write names beside the game's file, if there are any. Raise ``Failure``."""
+    if rows:
+        write_file(there := beside(path), names_text(rows).encode())
+        output.write(f"{there}, the players' names\n")
