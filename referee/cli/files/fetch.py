@@ -85,7 +85,7 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     equal is skipped, one that differs is named.
 
     Names of the players, which are in no log, are written beside it as GAME.names.csv: the commands that read a game's
-    file take them from there. Whoever has that file can prove who played.
+    file take them from there. With that file anyone can prove who played.
 
     With --with-proof the proof is waited for up to 10 s, as witnesses may have to sign first; an auditor takes it from
     beside the file. One that is there is replaced: a newer one has newer signatures.

@@ -180,8 +180,6 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         if players["principal"]:
             seats = max(asked.seats or 0, max(named) + 1)
             asked = replace(asked, principals=[players["principal"].get(seat, "-") for seat in range(seats)])
-        if players["seat"]:
-            asked = replace(asked, names=[players["seat"].get(seat, "") for seat in range(max(players["seat"]) + 1)])
         _check(request := asked.request())
     except (BadWord, Failure, LogError, UnknownRules) as error:
         # It names the option, and so the column, which is called as the option is.
@@ -192,6 +190,11 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         column = next(name for name in cells if name.endswith(f" {last}"))
         last_seat = len(request.seats) - 1
         raise Failure(f"{where}, column {column}: {named[last]!r}; the game has seats 0 to {last_seat}", EXIT_USAGE)
+    try:
+        names = [players["seat"].get(seat, "") for seat in range(len(request.seats))]
+        request = replace(asked, names=names).request()
+    except BadWord as error:
+        raise Failure(f"{where}: {error}", EXIT_USAGE) from None
     return Pairing(where, key, tuple(named.get(seat, "") for seat in range(len(request.seats))), request)
 
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
 import sqlite3
 import stat
-from collections.abc import AsyncIterator
 from contextlib import closing
-from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -29,8 +24,7 @@ from referee_clients.sdk.channel import Security
 from referee_clients.sdk.opening import Wishes
 from referee_clients.web.cards import Card
 from tests.cli.inside import referee
-from tests.server.service.conftest import running
-from tests.server.service.player import Client, bearer
+from tests.cli.operators.day import Day
 from tests.server.service.process import serve
 from tests.waiting import waiting_for
 
@@ -41,32 +35,6 @@ table;rules;seat 0;seat 1;seat 2;options;clock;principal 1
 
 3;alhambra;Fay;;Gus;;;hal.bot
 """
-
-
-@dataclass
-class Day:
-    folder: Path
-    address: str
-    client: Client
-
-    async def run(self, *words: object, code: int = 0, **more: str) -> CompletedProcess[str]:
-        env = {"REFEREE_SERVER": self.address, "COLUMNS": "80", **more}
-        done = await asyncio.to_thread(referee, *words, env=env, cwd=self.folder)
-        assert done.returncode == code, done.stderr
-        return done
-
-    async def games(self, *words: object) -> list[dict[str, str]]:
-        done = await self.run("games", "--data", "data", "--csv", *words)
-        return list(csv.DictReader(StringIO(done.stdout)))
-
-    async def abort(self, game: str) -> None:
-        await self.client.games.AbortGame(pb.AbortGameRequest(game_id=game), metadata=bearer(self.client.organiser))
-
-
-@pytest.fixture
-async def day(tmp_path: Path) -> AsyncIterator[Day]:
-    async with running(tmp_path / "data") as (server, client):
-        yield Day(tmp_path, server.address, client)
 
 
 ROUND = ("new", "--data", "data", "--from", "round.csv", "--event", 7, "--round", 2, "--clock", "3m")
