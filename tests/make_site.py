@@ -40,6 +40,9 @@ _KINDS: Final = frozenset({".md", ".svg", ".png", ".json", ".toml", ".py", ".yam
 _DEPLOY: Final = ROOT / "docs" / "deploy"
 _LINK: Final = re.compile(r'<(?:a|img|link|script)\b[^>]*\b(?:href|src)="([^"]+)"')
 _NOT_BROUGHT: Final = shutil.ignore_patterns("__pycache__", "*_pb2*", "*.md")
+_BLOCK: Final = re.compile(r'(<div class="[^"]*\bhighlight")>(<pre>.*?</pre>)', re.DOTALL)
+_TAG: Final = re.compile(r"<[^>]*>")
+_PROMPT: Final = re.compile(r"\d?\$ ")
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -56,6 +59,8 @@ def main() -> None:
     if done.returncode:
         sys.exit(_COLOUR.sub("", done.stdout + done.stderr))
     shutil.move(SOURCE.parent / "site-built", built)
+    for page in built.rglob("*.html"):
+        page.write_text(copied(page.read_text(encoding="utf-8")), encoding="utf-8")
     if broken := bring_linked(built):
         sys.exit("broken links:\n" + "\n".join(broken))
     versions = sorted(path.name for path in SITE.iterdir() if path.is_dir())
@@ -108,6 +113,24 @@ def indented(document: str) -> str:
             made.append("")
         made.append(" " * 4 * len(inside) + line[inside[-1] :] if inside and line.strip() else line)
     return "\n".join(made) + "\n"
+
+
+def copied(page: str) -> str:
+    """Return a page whose buttons copy the commands of an example alone, without prompts and answers."""
+    return _BLOCK.sub(_copied, page)
+
+
+def _copied(block: re.Match[str]) -> str:
+    commands, continues = [], False
+    for line in html.unescape(_TAG.sub("", block[2])).splitlines():
+        prompt = _PROMPT.match(line)
+        if prompt or continues:
+            commands.append(line[prompt.end() if prompt else 0 :])
+            continues = line.endswith("\\")
+    if not commands:
+        return block[0]
+    text = html.escape("\n".join(commands)).replace("\n", "&#10;")
+    return f'{block[1]} data-copy="{text}">{block[2]}'
 
 
 def bring_linked(built: Path) -> list[str]:

@@ -18,7 +18,7 @@ from playwright.async_api import Page
 
 import referee as program
 from tests.docs.shell import ROOT
-from tests.make_site import SITE, bring_linked, navigation, pages
+from tests.make_site import SITE, bring_linked, copied, navigation, pages
 from tests.sizes import GATE
 
 VERSION = ".".join(program.__version__.split(".")[:2])
@@ -56,6 +56,16 @@ def test_pages_have_the_lists_and_the_code_of_their_documents(site: str) -> None
         for tag in set(tags.values()):
             written = sum(tags.get(token.type) == tag for token in tokens)
             assert len(re.findall(rf"<{tag}\b", article)) == written, (name, tag)
+
+
+def test_the_button_of_an_example_copies_its_commands_alone(site: str) -> None:
+    page = (SITE / VERSION / "docs" / "tutorials" / "first-event.html").read_text(encoding="utf-8")
+    assert ' data-copy="referee event publish spring.eventlog">' in page
+    assert ' data-copy="referee event result spring.eventlog 2 --scores 41,38,52&#10;referee event result' in page
+    assert copied('<div class="highlight"><pre>$ a \\\n    --b\nanswer\n</pre>').startswith(
+        '<div class="highlight" data-copy="a \\&#10;    --b"><pre>'
+    )
+    assert "data-copy" not in copied('<div class="highlight"><pre>referee serve</pre>')
 
 
 def test_what_pages_link_to_is_there(site: str, tmp_path: Path) -> None:
