@@ -13,7 +13,6 @@ import asyncio
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, time
@@ -26,22 +25,22 @@ from referee.server.store import postgres_nodes as nodes
 from referee.server.store import postgres_opening, statements
 from referee.server.store.nodes import Alone, Nodes
 from referee.server.store.postgres_cluster import ORGANISER, PostgresNodes, keep_organiser
+from referee.server.store.postgres_doubts import SharedMarks, doubt_all, doubt_lost, doubt_of, doubts_of, keep_doubts
 from referee.server.store.postgres_nodes import Looker, Moved
 from referee.server.store.postgres_opening import (
     CLUSTER_MARK_FILE,
     ClusterMark,
-    Doubting,
     await_standby,
     cause_now,
     check_clock,
     check_standby,
-    end_waiver,
     lacking,
     lost_since,
     newest_doubting,
     require_again,
     standbys,
 )
+from referee.server.store.postgres_reader import Reader
 from referee.server.store.postgres_session import Bigints, Byteas, Integers, PostgresSession, connect_s, postgres_errors
 from referee.server.store.session import Session
 from referee.server.store.sql import SqlStore, check_new, fact, keep_fact, save_marks
@@ -100,11 +99,10 @@ class PostgresStore(SqlStore):
         """The lock of the connection that writes: batches, changes beside them and signs of life take it in turn."""
         self._write_side: PostgresSession | None = None
         """The connection that writes; None: it was given up, as its last request has an unknown outcome."""
-        self._read_side: PostgresSession | None = None
+        self.given_up = 0
+        """Connections that write which were given up; another server may write by now."""
+        self._reader = Reader(url, busy_s, self, require_standby=require_standby)
         self._referee = secrets.token_bytes(16)
-        self._read_of = self._given_up = 0
-        """The numbers of connections that write which were given up, when the one that reads was made and now. Reads
-        must be no older than what was written, and another server may write by now."""
         self._node: int | None = None
         """The number of this referee among the nodes."""
         self._looker: Looker | None = None
@@ -142,7 +140,6 @@ class PostgresStore(SqlStore):
                 self._heed(session)
                 opened.pop_all()
         self.lacking = {marks: self.marks.lacking_bytes} if self.marks.lacking_bytes else {}
-        self._reading = ThreadPoolExecutor(1, "store-reading")
         works = [self._beat_on, self._watch_standbys, *([self._look_on] if self.nodes.shares else [])]
         self._threads = [threading.Thread(target=work, name=f"store{work.__name__}", daemon=True) for work in works]
         for thread in self._threads:
@@ -162,9 +159,7 @@ class PostgresStore(SqlStore):
         if not (lost := lacking(session, self.marks.held())):
             return
         if self._shares:
-            last_ms = _last_times(session)
-            for game_id in lost:
-                keep_fact(session, _doubt(game_id), str(last_ms.get(game_id, round(time() * 1000))).encode())
+            doubt_lost(session, lost)
             session.heed()
         what = f"it lacks entries that this referee let out, such as of game {lost[0].hex()}"
         raise WentBack(f"{self._url}: another server, which was behind: {what}; start again, and see referee recover")
@@ -182,8 +177,8 @@ class PostgresStore(SqlStore):
         if not path.exists():
             make_whole(path, save)
         with ExitStack() as opened:
-            marks = opened.enter_context(closing(_SharedMarks(self, path, busy_s)))
-            marks.doubts = _doubts(session)
+            marks = opened.enter_context(closing(SharedMarks(self._change, path, busy_s)))
+            marks.doubts = doubts_of(session)
             if fact(session, "marks") != marks.id and fact(session, f"marks {marks.id.hex()}") is None:
                 raise StoreFailed(f"{path}: the marks of another database; expected those of this node, or no file")
             opened.pop_all()
@@ -275,7 +270,7 @@ class PostgresStore(SqlStore):
         if self._write_side is not None:
             self._write_side.close()
             self._write_side = None
-            self._given_up += 1
+            self.given_up += 1
 
     @contextmanager
     def _writing(self) -> Iterator[PostgresSession]:
@@ -326,7 +321,13 @@ class PostgresStore(SqlStore):
             self._check_writer(session)
             return change(session, *arguments)
 
-    def _beat(self) -> int:
+    @property
+    def is_connected(self) -> bool:
+        """False: the connection that writes was given up, and there is no other yet."""
+        return self._write_side is not None
+
+    def beat(self) -> int:
+        """Give a sign of life; return its number. Raise ``StoreFailed``."""
         with self._writing() as session:
             if self._require_standby and require_again(session):
                 _log.info("standby required again")
@@ -374,7 +375,7 @@ class PostgresStore(SqlStore):
             self._beats_now.wait(pause_s)
             self._beats_now.clear()
             try:
-                self._remember(self._beat())
+                self._remember(self.beat())
                 pause_s = nodes.BEAT_S
             except TakenOver:
                 return
@@ -397,12 +398,12 @@ class PostgresStore(SqlStore):
         shared, looker = self.nodes, self._looker
         assert isinstance(shared, PostgresNodes)  # noqa: S101 - only a cluster looks
         assert looker is not None  # noqa: S101 - it is connected before it looks
-        living, revoked = self._reading.submit(self._ask, nodes.seen, (looker.since,)).result()
+        living, revoked = self._reader.read_now(nodes.seen, looker.since)
         shared.seen(living, revoked)
         is_due = any(each.id != shared.node and not each.may_live(looker) for each in living)
         if not is_due and monotonic() - self._orphans_s > nodes.ORPHANS_S:
             self._orphans_s = monotonic()
-            is_due = self._reading.submit(self._ask, nodes.has_orphans, ()).result()
+            is_due = self._reader.read_now(nodes.has_orphans)
         if is_due:
             _log_moved(self._in_turn(self._bury, shared.node))
 
@@ -442,9 +443,7 @@ class PostgresStore(SqlStore):
         self._beats_now.set()
         for thread in self._threads:
             thread.join()
-        self._reading.shutdown()
-        if self._read_side is not None:
-            self._read_side.close()
+        self._reader.close()
         with self._lock:
             if self._write_side is not None:
                 self._end(self._write_side)
@@ -457,7 +456,7 @@ class PostgresStore(SqlStore):
                 _log_moved(nodes.end(session, self._node, plays=not self._alone), by_its_owner=True)
         session.close()
 
-    # --- reading: in a thread of its own, as the database may be far away ------------------------------------------
+    # --- questions and changes of the cluster ----------------------------------------------------------------------
 
     def found_cluster(self, digest: bytes, alive_ms: int = 0) -> None:
         """Let several referees run here from their next start on, with this token the organiser's. May wait.
@@ -489,19 +488,11 @@ class PostgresStore(SqlStore):
     async def doubt_of(self, game_id: bytes) -> int:
         if self.organiser is not None:
             # Also with another node's findings, and with decisions made while this one ran.
-            if (kept := await self._read(fact, _doubt(game_id))) is not None:
-                self.marks.doubts[game_id] = int(kept)
+            if (kept := await self._read(doubt_of, game_id)) is not None:
+                self.marks.doubts[game_id] = kept
             else:
                 self.marks.doubts.pop(game_id, None)
         return self.marks.doubts.get(game_id, 0)
-
-    def keep_doubts(self, games: Mapping[bytes, int]) -> None:
-        """Note for every node that these games are in doubt. Raise ``StoreFailed``."""
-        self._change(_keep_doubts, games)
-
-    def end_doubt(self, game_id: bytes) -> None:
-        """Note for every node that this game is not in doubt any more. Raise ``StoreFailed``."""
-        self._change(_end_doubt, game_id)
 
     def doubt_all(self) -> int:
         """Put every game in doubt that is not over, as the database went back. Raise ``StoreFailed``, ``OSError``.
@@ -514,109 +505,20 @@ class PostgresStore(SqlStore):
             mark = ClusterMark.load(self._mark_path)
         except StoreFailed:
             mark = None
-        with self._writing() as session:
-            session.execute(self._BEGIN)
-            self._check_writer(session)
-            doubting = Doubting.of(session)
-            if mark is not None and doubting.is_newer_than(mark.doubted):
-                return doubting.at_ms
-            # A game that is in doubt since an older copy stays so.
-            last_ms = _last_times(session) | _doubts(session)
-            _keep_doubts(session, last_ms)
-            doubting.begin(session, None if mark is None else mark.doubted)
-            # The organiser waived a standby for what the database was then.
-            end_waiver(session)
-        self.marks.doubts.update(last_ms)
-        return 0
+        done_ms, doubts = self._change(doubt_all, mark)
+        self.marks.doubts.update(doubts)
+        return done_ms
 
     async def find_cause(self) -> Cause:
         self.known_cause = await asyncio.to_thread(cause_now, self._url, require_standby=self._require_standby)
         return self.known_cause
 
     async def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
-        loop = asyncio.get_running_loop()
-        ask = self._ask_standby if self._require_standby else self._ask
-        return await loop.run_in_executor(self._reading, ask, query, arguments)
-
-    def _ask_standby(self, query: Callable[..., _T], arguments: Sequence[Any]) -> _T:
-        """Return what the query returns, when a standby has it: another node may have written what it saw just now."""
-        found = self._ask(query, arguments)
-        with postgres_errors(self._url):
-            await_standby(self._reader(), self._url)
-        return found
-
-    def _ask(self, query: Callable[..., _T], arguments: Sequence[Any]) -> _T:
-        with postgres_errors(self._url):
-            was_there = self._read_side is not None
-            try:
-                return query(self._reader(), *arguments)
-            except psycopg.Error:
-                if self._read_side is None or not self._read_side.is_broken:
-                    raise
-                self._read_side = None
-                if not was_there:
-                    raise
-            # The server that ended the connection may be gone: to repeat a read does no harm.
-            return query(self._reader(), *arguments)
-
-    def _reader(self) -> PostgresSession:
-        """Return the connection that reads; with a new one something is written before anything is read."""
-        if self._read_side is None or self._write_side is None or self._read_of != self._given_up:
-            try:
-                self._beat()
-            except StoreFailed:  # the connection may have been gone for long; what follows is a new one
-                with suppress(TakenOver):  # it may still read
-                    self._beat()
-        if self._read_side is not None and self._read_of != self._given_up:
-            self._read_side.close()
-            self._read_side = None
-        if self._read_side is None:
-            self._read_of = self._given_up
-            self._read_side = PostgresSession(self._url, self._busy_s)
-        return self._read_side
+        return await self._reader.read(query, *arguments)
 
 
 _WATCH_S = 1.0
 """The interval of questions about the servers that follow the database."""
-
-
-class _SharedMarks(SqliteMarks):
-    """The marks of one node. A doubt about a game holds for all of them, so the database knows it."""
-
-    def __init__(self, store: PostgresStore, path: Path, busy_s: float) -> None:
-        super().__init__(path, busy_s=busy_s)
-        self._store = store
-
-    def _keep_doubts(self, games: Mapping[bytes, int]) -> None:
-        self._store.keep_doubts(games)
-
-    def _end_doubt(self, game_id: bytes) -> None:
-        self._store.end_doubt(game_id)
-
-
-_DOUBT = "doubt "
-
-
-def _last_times(session: Session) -> dict[bytes, int]:
-    return dict(statements.last_times(session))
-
-
-def _doubt(game_id: bytes) -> str:
-    return _DOUBT + game_id.hex()
-
-
-def _doubts(session: Session) -> dict[bytes, int]:
-    found = session.execute("SELECT name, value FROM facts WHERE name LIKE ?", (f"{_DOUBT}%",))
-    return {bytes.fromhex(name.removeprefix(_DOUBT)): int(value) for name, value in found.fetchall()}
-
-
-def _keep_doubts(session: Session, games: Mapping[bytes, int]) -> None:
-    for game_id, copied_ms in games.items():
-        keep_fact(session, _doubt(game_id), str(copied_ms).encode())
-
-
-def _end_doubt(session: Session, game_id: bytes) -> None:
-    session.execute("DELETE FROM facts WHERE name = ?", (_doubt(game_id),))
 
 
 def _revoke(session: Session, beginning: bytes, now_ms: int) -> Grant | None:
@@ -644,7 +546,7 @@ def _note(error: Exception) -> None:
 
 def _found(session: Session, digest: bytes, alive_ms: int, doubts: Mapping[bytes, int]) -> None:
     # Until now only this referee's marks knew them.
-    _keep_doubts(session, doubts)
+    keep_doubts(session, doubts)
     if alive_ms:
         nodes.note_alive_ms(session, alive_ms)
     keep_organiser(session, digest)
