@@ -186,7 +186,7 @@ async def test_secrets_that_were_open_are_wiped_for_sure(tmp_path: Path) -> None
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM entries").fetchall()
         for _ in range(2):  # and not the first time only
-            with pytest.raises(StoreFailed, match="somebody else is reading it"):
+            with pytest.raises(StoreFailed, match="another program is reading it"):
                 SqliteStore(path, busy_s=0.01)
         reader.execute("COMMIT")
         store = SqliteStore(path, busy_s=0.01)

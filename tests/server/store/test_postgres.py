@@ -387,7 +387,7 @@ def test_a_password_in_an_address_is_refused_and_not_repeated() -> None:
         "postgresql://referee:s3?cret@db.example/club",
         "postgresql://referee:s3/cret@db.example/club",
     ):
-        with pytest.raises(ValueError, match="a password is in it, which everybody") as caught:
+        with pytest.raises(ValueError, match="a password is in it, which every user") as caught:
             check_address(address)
         assert "s3" not in str(caught.value)
     with pytest.raises(ValueError, match="expected postgresql://") as caught:
