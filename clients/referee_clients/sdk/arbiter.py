@@ -36,6 +36,7 @@ class Arbiter:
     """
 
     def __init__(self, channel: grpc.aio.Channel, game_id: str, token: str = "") -> None:
+        self.channel = channel
         self._stub = pb_grpc.ArbiterServiceStub(channel)
         self._games = game_service_pb2_grpc.GameServiceStub(channel)
         self._game_id = game_id

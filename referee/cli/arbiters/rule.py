@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from referee.cli.shared.arguments import private_key, public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import names_now, place_lines, player_line, seat_of
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.table import (
     Admitted,
@@ -30,6 +31,8 @@ from referee.cli.shared.table import (
 )
 from referee.log.entry import decode_entry
 from referee.log.events import Act, Author, KeyChanged, Role, Ruled
+from referee.log.names import Shown
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling.words import act_words, quoted
 from referee_clients.rulings import (
@@ -90,7 +93,12 @@ def _sign_file(words: _SigningWords, _: dict[str, Any]) -> None:
             said = check_signed(look.record, signed)
             first, *about = told(look, said) if isinstance(said, Ruled) else [key_told(said)]
             reason = [f"reason: {quoted(prepared.words.text)}"] if prepared.words is not None else []
-            confirm([f"game {game}", first, *reason, *about], sure=words.yes)
+            names = await names_now(calls.channel, look.record, token)
+            intent = prepared.intent
+            who = _players(intent.rule, names) if intent.WhichOneof("act") == "rule" else []
+            if intent.WhichOneof("act") == "change_key":
+                who = [player_line(intent.change_key.seat, names)]
+            confirm([f"game {game}", *who, first, *reason, *about], sure=words.yes)
             print(f"entered as entry {(await calls.submit(signed, prepared.words)).seq}")
 
     called(words.server, run)
@@ -143,7 +151,16 @@ class _Rulings(TyperGroup):
 
 
 rule = typer.Typer(cls=_Rulings, no_args_is_help=True, rich_markup_mode="markdown")
-_Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat.", show_default=False)]
+_Seat = Annotated[
+    str,
+    typer.Option(
+        "--seat",
+        metavar="PLAYER",
+        help="The player: a name, p1, p2, …, or the seat's number in notation, from 0.",
+        show_default=False,
+    ),
+]
+"""The words for a player; a number, from 0, by the time that an act is made with them."""
 
 
 class Forfeits(StrEnum):
@@ -231,19 +248,46 @@ def _rule(make: Callable[..., log_pb2.Rule], words: _Words, own: dict[str, Any])
     game = whole_id(words.server, secured, words.game)
     author = Author(Role.ARBITER, words.arbiter)
 
-    def ruling(look: Look) -> log_pb2.Rule:
-        made = make(**own, **({"look": look} if "look" in make.__annotations__ else {}))
-        return resting(made, words.rule, words.decides)
-
     async def run() -> None:
         async with arbiter(words.server, game, token, secured) as calls:
             look = await Bench(calls, author, private_key("--key", words.key)).look()
-            await _enter(Bench(calls, author, signer(look.record, author, words.key)), look, ruling, words, text)
+            names = await names_now(calls.channel, look.record, token)
+            given = _with_seat(own, look.record, names)
+
+            def ruling(look: Look) -> log_pb2.Rule:
+                made = make(**given, **({"look": look} if "look" in make.__annotations__ else {}))
+                return resting(made, words.rule, words.decides)
+
+            bench = Bench(calls, author, signer(look.record, author, words.key))
+            await _enter(bench, look, ruling, words, text, names)
 
     called(words.server, run)
 
 
-async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule], words: _Words, text: str) -> None:
+def _with_seat(own: dict[str, Any], record: Record, names: Mapping[int, Shown]) -> dict[str, Any]:
+    """Return the words of an act with the number of the seat that they mean. Raise ``Failure``."""
+    if "seat" not in own:
+        return own
+    return {**own, "seat": str(seat_of("--seat", own["seat"], names, len(record.opened.seats)))}
+
+
+def _players(made: log_pb2.Rule, names: Mapping[int, Shown]) -> list[str]:
+    """Return whom a ruling is about, to be read before it is confirmed."""
+    kind = made.WhichOneof("ruling")
+    if kind == "adjudicate":
+        return place_lines(made.adjudicate.places, names)
+    body: Any = getattr(made, kind) if kind else made
+    return [player_line(body.seat, names)] if "seat" in body.DESCRIPTOR.fields_by_name else []
+
+
+async def _enter(  # noqa: PLR0917 - what an arbiter rules
+    bench: Bench,
+    look: Look,
+    ruling: Callable[[Look], log_pb2.Rule],
+    words: _Words,
+    text: str,
+    names: Mapping[int, Shown],
+) -> None:
     """Show what will happen, ask, and send. Raise ``Failure``, ``ClientError``."""
     pauses = isinstance(words, _OfPosition) and words.pause
     if pauses:
@@ -251,7 +295,8 @@ async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule
         look = await _paused(bench, look)
     try:
         first, *about = bench.told(look, made := ruling(look))
-        confirm([first, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
+        reason = [f"reason: {quoted(text)}"] if text else []
+        confirm([*_players(made, names), first, *reason, *about], sure=words.yes)
         print(f"entered as entry {await bench.enter(look, made, text)}")
     except WentOn as error:
         hint = "" if pauses else "; expected a game that is paused: add --pause"
@@ -311,7 +356,7 @@ def set_clock(
     ],
 ) -> log_pb2.Rule:
     """Set the time that is left on a seat's clock."""
-    return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=seat, left_ms=milliseconds("left", left)))
+    return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=int(seat), left_ms=milliseconds("left", left)))
 
 
 @_kind
@@ -325,7 +370,7 @@ def penalty(
 ) -> log_pb2.Rule:
     """Take time or points off a seat, or give it strikes; without any of these it is a warning."""
     ms = milliseconds("time", time)
-    return log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, time_ms=ms, points=points, strikes=strikes))
+    return log_pb2.Rule(penalty=log_pb2.Penalty(seat=int(seat), time_ms=ms, points=points, strikes=strikes))
 
 
 @_kind
@@ -334,19 +379,19 @@ def forfeit(
     ending: Annotated[Forfeits, typer.Option(help="How the log names the ending.")] = Forfeits.ADJUDICATED,
 ) -> log_pb2.Rule:
     """Put a seat out of the game; the stand-in moves for it."""
-    return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=seat, ending=log_pb2.Ending.Value(f"ENDING_{ending.name}")))
+    return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=int(seat), ending=log_pb2.Ending.Value(f"ENDING_{ending.name}")))
 
 
 @_kind
 def reinstate(seat: _Seat) -> log_pb2.Rule:
     """Let a seat that has forfeited play again from now on."""
-    return log_pb2.Rule(reinstate=log_pb2.Reinstate(seat=seat))
+    return log_pb2.Rule(reinstate=log_pb2.Reinstate(seat=int(seat)))
 
 
 @_kind
 def skip(seat: _Seat) -> log_pb2.Rule:
     """Take this decision away from the seat on turn: the stand-in's move is entered for it."""
-    return log_pb2.Rule(skip=log_pb2.Skip(seat=seat))
+    return log_pb2.Rule(skip=log_pb2.Skip(seat=int(seat)))
 
 
 @_kind
@@ -362,7 +407,7 @@ def accept(
 ) -> log_pb2.Rule:
     """Let the move of the seat on turn stand as played, although it breaks rules: only rules that allow it (TBL-7)."""
     try:
-        return log_pb2.Rule(accept=standing_move(look.record, seat, move))
+        return log_pb2.Rule(accept=standing_move(look.record, int(seat), move))
     except BadMove as error:
         raise Failure(str(error), EXIT_USAGE) from None
 
@@ -415,14 +460,16 @@ def _change_key(
 
     A ruling needs a rule and may have a reason; this has neither.
     """
-    return log_pb2.ChangeKey(seat=seat, key=public_key(f"--new-key {new_key}", new_key))
+    return log_pb2.ChangeKey(seat=int(seat), key=public_key(f"--new-key {new_key}", new_key))
 
 
 def _enter_key(words: _ArbiterWords, own: dict[str, Any]) -> None:
-    act = _change_key(**own)
     floor = Floor.of(words, words.token())
     record, author = floor.game_file().record, Author(Role.ARBITER, words.arbiter)
-    confirm([key_told(floor.check(record, author, words.key, act))], sure=words.yes)
+    names = floor.names(record)
+    act = _change_key(**_with_seat(own, record, names))
+    told = [player_line(act.seat, names), key_told(floor.check(record, author, words.key, act))]
+    confirm(told, sure=words.yes)
     print(f"entered as entry {floor.enter(record, author, words.key, act, '', anywhere=True)}")
 
 

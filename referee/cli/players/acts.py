@@ -11,6 +11,7 @@ import typer
 
 from referee.cli.shared.arguments import new_private_key, public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import player_line
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.table import Floor, Remote, called, composed, confirm, reason_of
 from referee.log.events import Author, KeyChanged, Role, SeatAct
@@ -118,8 +119,10 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     record = game_file.record
     said = floor.check(record, author, words.key, act)
     assert isinstance(said, SeatAct | KeyChanged)  # noqa: S101 - what was asked about
-    told = f"{author}: {act_words(said)}"
-    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(game_file, act)], sure=words.yes)
+    told = [f"{author}: {act_words(said)}"]
+    if words.seat is not None:
+        told.insert(0, player_line(words.seat, floor.names(record)))
+    confirm([*told, *([f"reason: {quoted(text)}"] if text else []), *_about(game_file, act)], sure=words.yes)
     seq = floor.enter(record, author, words.key, act, text, anywhere=anywhere)
     print(f"entered as entry {seq}")
 

@@ -17,11 +17,13 @@ from referee.cli.shared.remote import patiently
 from referee.cli.shared.remote_games import write_file
 from referee.console import printable
 from referee.games.game import InputError
-from referee.log.names import Row, Shown, Source, names_in, names_text, people_of, rows_of, shown
+from referee.log.names import Row, Shown, Source, names_in, names_text, people_of, rows_of, seat_meant, shown
 from referee.log.replay import Record
 from referee.text.notation.headers import Setup
 from referee.tournament.names import listed
-from referee_clients.sdk.names import MOST_GAMES, ask_names, rows_told
+from referee_clients.sdk.channel import bearer
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.names import MOST_GAMES, ask_names, rows_told, shown_names, told_names
 
 
 def given_names(text: str) -> list[str]:
@@ -130,3 +132,39 @@ def save_names(rows: Sequence[Row], path: Path) -> None:
     if rows:
         write_file(there := beside(path), names_text(rows).encode())
         output.write(f"{there}, the players' names\n")
+
+
+# --- who is meant, and shown before an act is sent -------------------------------------------------------------------
+
+
+async def names_now(channel: grpc.aio.Channel, record: Record, token: str = "") -> dict[int, Shown]:
+    """Return the names of a game's players by seat. A referee that does not answer tells none."""
+    game = record.game_id.hex()
+    try:
+        told = await told_names(channel, game, bearer(token))
+    except ClientError:
+        return {}
+    return shown_names(record.open_data, game, told)
+
+
+def seat_of(option: str, text: str, names: Mapping[int, Shown], seats: int) -> int:
+    """Return the seat of a name, of p1, p2, … or of a number of the notation. Raise ``Failure``."""
+    try:
+        return seat_meant(text, in_order({seat: found.name for seat, found in names.items()}, seats)).seat
+    except InputError as error:
+        raise Failure(f"{option} {error.what}; expected {error.expected}", EXIT_USAGE) from None
+
+
+def player_line(seat: int, names: Mapping[int, Shown]) -> str:
+    """Return who has a seat, to be read before an act is confirmed."""
+    who = marked(names[seat]) if seat in names else "no name"
+    return f"player: p{seat + 1}, {who} (seat {seat} in notation)"
+
+
+def place_lines(places: Sequence[int], names: Mapping[int, Shown]) -> list[str]:
+    """Return who gets which place, to be read before a result is confirmed."""
+    order = sorted(range(len(places)), key=lambda seat: places[seat] or len(places) + 1)
+    return [
+        f"place {places[seat] or '–'}: p{seat + 1}" + (f", {marked(names[seat])}" if seat in names else "")
+        for seat in order
+    ]

@@ -17,6 +17,7 @@ import typer
 from referee.cli.shared import output
 from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import names_now
 from referee.cli.shared.remote import (
     DEFAULT_SERVER,
     SendInClear,
@@ -33,12 +34,13 @@ from referee.log.errors import LogError
 from referee.log.events import Act, Author, Role
 from referee.log.intent import TableAct
 from referee.log.keys import PrivateKey
+from referee.log.names import Shown
 from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.telling.game_file import GameFile
 from referee_clients.rulings import check
 from referee_clients.sdk.arbiter import TRIES, arbiter
-from referee_clients.sdk.channel import Security
+from referee_clients.sdk.channel import Security, open_channel
 from referee_clients.sdk.errors import ClientError, WentOn
 
 _T = TypeVar("_T")
@@ -113,6 +115,15 @@ class Floor:
             return GameFile.read(BytesIO(data))
         except LogError as error:
             raise Failure(f"the file that the referee sent is not valid: {error}") from None
+
+    def names(self, record: Record) -> dict[int, Shown]:
+        """Return the names of the players by seat, as far as the referee tells them."""
+
+        async def ask() -> dict[int, Shown]:
+            async with open_channel(self.server, self.token, self.secured) as channel:
+                return await names_now(channel, record, self.token)
+
+        return asyncio.run(ask())
 
     def check(self, record: Record, author: Author, key: Path, act: TableAct) -> Act:
         """Check that the referee will take it, as far as it is known here. Return what it says."""

@@ -190,6 +190,8 @@ def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
         text=True,
     ) as asking:
         assert asking.stdout is not None
+        assert asking.stdout.readline().startswith("place 1: p")
+        assert asking.stdout.readline().startswith("place 2: p")
         assert "the game is over" in asking.stdout.readline()
         newest = game.play(lambda found: found.record.size > play.record.size).record.size - 1
         _, error = asking.communicate("y\n")
@@ -224,7 +226,8 @@ def test_a_game_is_paused_before_it_is_ruled_on(club: Club) -> None:
     still = "the game is still paused: `referee rule resume` resumes it\n"
     code, told, error = here("rule", "adjudicate", *words, "--pause", typed="n\n")
     assert (code, error) == (1, "referee: nothing was sent\n")
-    assert told.startswith(f"paused the game first, as entry {newest + 1}\narbiter 0 rules: the game is over: seat 0 p")
+    assert told.startswith(f"paused the game first, as entry {newest + 1}\nplace 1: p")
+    assert "\narbiter 0 rules: the game is over: seat 0 p" in told
     assert told.endswith(still)
     on = ["--rule", "TBL-2", *game.by("arbiter", "arbiter0"), "--pause", "--yes"]
     code, told, error = here("rule", "restore", game.id, "--to", newest - 1, *on)
@@ -232,10 +235,7 @@ def test_a_game_is_paused_before_it_is_ruled_on(club: Club) -> None:
     assert told.startswith("the game was already paused\narbiter 0 rules: the game goes back to entry")
     assert told.endswith(still)
     code, _, error = here("rule", "skip", game.id, "--seat", 9, *on)
-    assert (code, error) == (
-        1,
-        "referee: not allowed now: this game has no seat 9 (TBL-30); expected a seat from 0 to 1\n",
-    )
+    assert (code, error) == (2, "referee: --seat '9'; expected a name, or p1 to p2\n")
     code, told, error = here("rule", "adjudicate", *words, "--pause", "--yes")
     assert (code, error, "still paused" in told) == (0, "", False)
     assert "paused" not in here("docket", game.id, "--server", club.address)[1].partition("entry")[0]
@@ -262,7 +262,7 @@ def test_without_a_rule_the_ruling_names_its_usual_one(club: Club) -> None:
     ):
         code, said, error = here("rule", *words, *arbiter)
         assert (code, error) == (0, "")
-        assert said.splitlines()[0] == f"arbiter 0 rules: {told}"
+        assert f"arbiter 0 rules: {told}" in said.splitlines()[:2]
 
 
 def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
@@ -389,3 +389,23 @@ def test_the_help_names_every_command_in_its_group() -> None:
     for panel in ("The referee", "Playing", "Arbiters", "Games and their logs", "Games over the board", "The solver"):
         assert f"─ {panel} ─" in told
     assert "─ Commands ─" not in told
+
+
+def test_a_player_is_meant_by_name_and_read_before_it_is_sent(club: Club) -> None:
+    """A bare number is of the notation, from 0; either way the name is read before anything is sent."""
+    game = declared(club, "--names", "Anna,Béla,Béatrice")
+    on = [game.id, *game.by("arbiter", "arbiter0"), *ON]
+    for typed, player in (("béla", 1), ("p2", 1), ("1", 1), ("P3", 2), ("anna", 0), ("0", 0)):
+        code, told, error = here("rule", "penalty", *on, "--seat", typed, typed="n\n")
+        name = ("Anna", "Béla", "Béatrice")[player]
+        assert (code, error) == (1, "referee: nothing was sent\n")
+        assert told.startswith(f"player: p{player + 1}, {name} (seat {player} in notation)\narbiter 0 rules: ")
+    code, _, error = here("rule", "forfeit", *on, "--seat", "Bé", "--yes")
+    assert (code, error) == (
+        2,
+        "referee: --seat 'Bé' begins several names; expected one of p1 (Anna), p2 (Béla), p3 (Béatrice)\n",
+    )
+    for typed in ("p4", "3", "Cecil"):
+        assert here("rule", "forfeit", *on, "--seat", typed, "--yes")[0] == 2
+    code, told, _ = here("rule", "adjudicate", *on, "--places", "2,1,3", typed="n\n")
+    assert told.startswith("place 1: p2, Béla\nplace 2: p1, Anna\nplace 3: p3, Béatrice\narbiter 0 rules: ")
