@@ -173,10 +173,10 @@ def lies_about(place: Place) -> list[tuple[Any, str]]:
     resign = unsigned(place, Author(Role.SEAT, 0), log_pb2.Resign())
     return [
         (_pause(place, "why") | {"words": _pause(place, "not")["words"]}, "has another reason"),
-        (_pause(Place(place.game_id, place.seq, bytes(32))), "The game went on meanwhile"),
-        (_file(resign), "is no ruling"),
+        (_pause(Place(place.game_id, place.seq, bytes(32))), "The game moved on meanwhile"),
+        (_file(resign), "other than a ruling"),
         (_pause(Place(bytes(16), place.seq, place.prev)), "is for another game"),
-        (_pause(Place(place.game_id, place.seq + 1, place.prev)), "The game went on meanwhile"),
+        (_pause(Place(place.game_id, place.seq + 1, place.prev)), "The game moved on meanwhile"),
         ({"intent": _pause(place, "why")["intent"]}, "has another reason"),
         (_pause(place) | {"words": _pause(place, "not")["words"]}, "has another reason"),
         (_file(unsigned(place, FIRST, pause) + b"\x00"), "Nothing was signed"),

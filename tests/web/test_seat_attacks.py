@@ -271,7 +271,7 @@ async def test_texts_of_answers_are_texts(text: str, page: Page, club: Club, med
         del meddler.answers["acts"]
         # All seats see a person's words.
         await hand.beside("Call the arbiter")
-        await page.get_by_label("What it is about").fill(text[:200])
+        await page.get_by_label("The reason, in one line").fill(text[:200])
         await hand.button("Call").click()
         await nothing_happened(page)
         await hand.beside("Protest")

@@ -202,7 +202,7 @@ async def test_a_seat_protests_and_calls_and_an_arbiter_reads_it(page: Page, clu
     await asked.get_by_role("button", name="Protest", exact=True).click()
     await expect(page.get_by_text("Your protest is entered.")).to_be_visible()
     await hand.beside("Call the arbiter")
-    await page.get_by_label("What it is about").fill("my castle")
+    await page.get_by_label("The reason, in one line").fill("my castle")
     await page.get_by_role("button", name="Call", exact=True).click()
     await expect(page.get_by_text("The arbiter is called.")).to_be_visible()
     stub: Any = arbiter_grpc.ArbiterServiceStub(club.client.channel)
