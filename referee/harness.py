@@ -20,8 +20,8 @@ from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Kind,
 from referee.log.deck import LABEL
 from referee.text.notation.registry import Notation
 from referee.text.notation.registry import notation as registered_notation
-from referee.text.render.registry import Renderer
-from referee.text.render.registry import renderer as registered_renderer
+from referee.text.render.drawing import Renderer
+from referee.text.render.drawing import renderer as registered_renderer
 from referee.wire.registry import Codec
 from referee.wire.registry import codec as registered_codec
 from referee.wire.strict import MalformedError

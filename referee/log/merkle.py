@@ -90,28 +90,6 @@ def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
     return path[::-1]
 
 
-def consistency_proof(leaves: Sequence[bytes], old_size: int) -> list[bytes]:
-    """Return a proof that the tree of the first ``old_size`` leaves grew into this one (RFC 6962, section 2.1.2)."""
-    if not 0 < old_size <= len(leaves):
-        raise IndexError(f"{old_size} of {len(leaves)} leaves")
-    path: list[bytes] = []
-    low, high = 0, len(leaves)
-    old_high = old_size
-    whole = True  # the old tree is a node of the new one, so far
-    while high != old_high:
-        split = low + _largest_power_below(high - low)
-        if old_high <= split:
-            path.append(root(leaves[split:high]))
-            high = split
-        else:
-            path.append(root(leaves[low:split]))
-            low = split
-            whole = False
-    if not whole:
-        path.append(root(leaves[low:high]))
-    return path[::-1]
-
-
 def check_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root_hash: bytes) -> None:
     """Raise ``LogError`` unless the leaf is at this index of the tree (RFC 9162, section 2.1.3.2)."""
     if not 0 <= index < size:

@@ -15,12 +15,12 @@ from referee.log.merkle import (
     Tree,
     check_consistency,
     check_inclusion,
-    consistency_proof,
     inclusion_proof,
     leaf_hash,
     node_hash,
     root,
 )
+from tests.log.consistency import consistency_proof
 
 # From Certificate Transparency's test data: the roots of these eight leaves' prefixes.
 CT_LEAVES = [

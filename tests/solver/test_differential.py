@@ -12,8 +12,7 @@ import pytest
 from referee.games.game import Violation
 from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap
 from referee_solver.alhambra import building
-from referee_solver.alhambra.prover import broken_rules
-from tests.laboratory.differential.alhambra import compare, engine, grown, shrunk
+from tests.laboratory.differential.alhambra import broken_rules, compare, engine, grown, shrunk
 from tests.laboratory.differential.run import picture
 from tests.sizes import campaign, sample_of
 

@@ -14,9 +14,9 @@ from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.wire.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
 from referee_solver.kingdomino import prover
-from referee_solver.kingdomino.prover import broken_rules, prove
+from referee_solver.kingdomino.prover import prove
 from referee_solver.z3run import SolverFailed
-from tests.laboratory.differential.kingdomino import Step, Verdict, compare, engine, grown
+from tests.laboratory.differential.kingdomino import Step, Verdict, broken_rules, compare, engine, grown
 from tests.laboratory.differential.run import main
 from tests.sizes import campaign, sample_of
 

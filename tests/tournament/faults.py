@@ -20,6 +20,7 @@ from referee.tournament.rules.scoring import standings, standings_text
 from referee.tournament.rules.situation import situation
 from referee.tournament.simulate import Chances, Simulation
 from tests.log.games import SIGNER, key
+from tests.tournament.pairing.events import exchanged
 from tests.tournament.rules.stages import SEED, terms
 
 Fault = Callable[[State, Act], Act]
@@ -94,7 +95,7 @@ def restated(state: State, act: Act, pairing: Pairing) -> Act:
 def _exchanged(act: Act) -> Pairing:
     """Best and worst table have exchanged two players."""
     assert isinstance(act, Pair)
-    return Pairing(act.tables, act.byes).exchanged(act.tables[0][0], act.tables[-1][-1])
+    return exchanged(Pairing(act.tables, act.byes), act.tables[0][0], act.tables[-1][-1])
 
 
 def swapped(state: State, act: Act) -> Act:
@@ -115,7 +116,7 @@ def dropped(state: State, act: Act) -> Act:
 def second_bye(state: State, act: Act) -> Act:
     assert isinstance(act, Pair)
     (had,) = state.rounds[0].byes
-    return restated(state, act, Pairing(act.tables, act.byes).exchanged(had, act.byes[0]))
+    return restated(state, act, exchanged(Pairing(act.tables, act.byes), had, act.byes[0]))
 
 
 def other_vector(state: State, act: Act) -> Act:

@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from referee.games import registry
 from referee.log.note import VerifierKey
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer
 from referee.text.words.catalogue import ENGLISH, Text, load, load_or_english, own_name
 from referee.text.words.catalogue import languages as spoken_in
 from referee.tournament.rules import TOURNAMENT

@@ -29,7 +29,7 @@ from referee.text.notation import game_text, headers, position_text
 from referee.text.notation.game_text import Reading
 from referee.text.notation.outcomes import IN_ENGLISH, outcome
 from referee.text.notation.position_text import Boards, Position
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
 """A text begins with a header, or a comment; a byte order mark gets a message of its own."""

@@ -16,7 +16,7 @@ from referee.text.notation.headers import Setup
 from referee.text.notation.options import chosen, words
 from referee.text.notation.outcomes import IN_ENGLISH, named
 from referee.text.notation.violations import sentence
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer
 from referee.text.report.rulings import Adjudication, Entered, Illegal, Step
 from referee.text.report.sheet import Player, Sheet, Told, is_over, rules_of, upper
 from referee.text.words.catalogue import Words

@@ -71,15 +71,6 @@ class Pairing:
     tables: tuple[tuple[int, ...], ...]
     byes: tuple[int, ...] = ()
 
-    def exchanged(self, a: int, b: int) -> Pairing:
-        """Return the pairing with these two in each other's place."""
-        other = {a: b, b: a}
-        tables, byes = (
-            tuple(tuple(other.get(player, player) for player in group) for group in groups)
-            for groups in (self.tables, (self.byes,))
-        )
-        return Pairing(tables, byes[0])
-
 
 class Vector(NamedTuple):
     """The quality of a pairing; less is better, and the first difference counts."""

@@ -82,16 +82,6 @@ def _prove(claim: claims.StepClaim | claims.TurnClaim | claims.NoPlacementClaim,
     return Proof(claim, holds, violations, core, serialized(message), counterexample=counterexample)
 
 
-def broken_rules(layout: claims.Layout, step: claims.Step, budget: Budget | None = None) -> tuple[Violation, ...]:
-    """Return every rule of building that a step from a legal layout breaks: half of a proof, without reason or
-    certificate.
-    """
-    if early := building.impossible(layout, step):
-        return (early,)
-    ground = building.Ground(building.walls_of(building.after(layout, step)))
-    return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), ground, steps_of(ground), step, "step")
-
-
 # One layout
 
 

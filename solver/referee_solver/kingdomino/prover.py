@@ -45,11 +45,6 @@ def prove(claim: claims.Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = 
     return replace(proof, smt_lib=tuple(questions.files)) if smt_lib else proof
 
 
-def broken_rules(kingdom: claims.Kingdom, placed: claims.Placed, budget: Budget | None = None) -> tuple[Violation, ...]:
-    """Return every rule that a placement in a legal kingdom breaks: half of a proof, without reason or certificate."""
-    return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), kingdom, placed)
-
-
 class _Questions:
     """Asks, and keeps what was asked."""
 

@@ -10,7 +10,7 @@ import pytest
 from referee.games.kingdomino.dominoes import UNKNOWN
 from referee.text.notation.headers import Setup
 from referee.text.notation.position_text import Boards, write_boards
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer
 from tests.cli.inside import referee
 from tests.text.notation.setups import PLAIN, name_of, play
 

@@ -18,6 +18,7 @@ from referee.log.public.tiles import Edge
 from referee.log.public.witness import Request, Witness, WitnessFile
 from tests.cli.inside import referee
 from tests.cli.log import served
+from tests.log.consistency import consistency_proof
 from tests.log.games import key
 from tests.log.public.logs import LOG, leaves, policy, policy_text, publish
 
@@ -42,7 +43,7 @@ class Club:
         """Have a witness sign this list, and show it."""
         hashes, old = [leaf_hash(leaf) for leaf in some], self.signed[name]
         note = LOG.sign_head(TreeHead(LOG.verifier.name, len(some), merkle.root(hashes)))
-        proof = tuple(merkle.consistency_proof(hashes, old)) if old else ()
+        proof = tuple(consistency_proof(hashes, old)) if old else ()
         assert self.witnesses[name].add(Request(old, proof, note).encode(), 1_795_000_000).status == 200
         self.signed[name] = len(some)
         hashed = origin_hash(LOG.verifier.name)

@@ -21,6 +21,7 @@ from referee.log.public.checkpoint import LogPolicy, open_log_checkpoint, origin
 from referee.log.public.witness import MAX_BODY_BYTES, Request
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
+from tests.log.consistency import consistency_proof
 from tests.log.public.logs import LOG, plain, policy_text
 from tests.waiting import MOST_S, until
 
@@ -36,7 +37,7 @@ class Running:
     verifier: VerifierKey
 
     def add(self, old: int, size: int) -> httpx.Response:
-        proof = merkle.consistency_proof(HASHES[:size], old) if old else []
+        proof = consistency_proof(HASHES[:size], old) if old else []
         body = Request(old, tuple(proof), note(size)).encode()
         return self.post(body)
 

@@ -1,6 +1,6 @@
 """The engine against Z3: random and adversarial layouts, steps that are legal and steps that are not.
 
-Both have to name the same rules with the same cells. A verdict is half of a proof (``proving.broken_rules``:
+Both have to name the same rules with the same cells. A verdict is half of a proof (``broken_rules``:
 what is broken, and that nothing else is); one in ``PROVED`` is a whole one, with a certificate that is checked.
 Layouts are grown by the engine, and ``check_legal``, which is not the engine's, has to find them legal.
 """
@@ -19,8 +19,9 @@ from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell, InputError, Violation
 from referee.wire.certificates.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
+from referee_solver.alhambra import building, prover
 from referee_solver.alhambra.building import Ground, check_legal, walls_of
-from referee_solver.alhambra.prover import broken_rules, prove
+from referee_solver.alhambra.prover import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
 _TILE_SET = tile_set()
@@ -32,6 +33,15 @@ _RING = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
 _BESIDE, _DIAGONAL = _RING[::2], _RING[1::2]
 
 Judge = Callable[[Layout, Step], tuple[Violation, ...]]
+
+
+def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tuple[Violation, ...]:
+    """Return every rule of building that a step from a legal layout breaks: half of a proof, without a certificate."""
+    if early := building.impossible(layout, step):
+        return (early,)
+    ground = Ground(walls_of(building.after(layout, step)))
+    questions = prover._Questions(budget or Budget(DEFAULT_RLIMIT))
+    return prover._broken(questions, ground, building.steps_of(ground), step, "step")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The engine against Z3: random and adversarial kingdoms, placements that are legal and placements that are not.
 
-Both have to name the same rules with the same cells. A verdict is half of a proof (``proving.broken_rules``: what is
+Both have to name the same rules with the same cells. A verdict is half of a proof (``broken_rules``: what is
 broken, and that nothing else is); one in ``PROVED`` is a whole one, with a certificate that is checked, and one in as
 many asks of a domino where it may be placed first, if anywhere. Kingdoms are grown by the engine, and
 ``certificate.check_legal``, which is not the engine's, has to find them legal.
@@ -19,7 +19,8 @@ from referee.games.kingdomino import kingdom as engine_kingdom
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half
 from referee.wire.certificates.kingdomino.certificate import check_legal
 from referee.wire.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
-from referee_solver.kingdomino.prover import broken_rules, prove
+from referee_solver.kingdomino import prover
+from referee_solver.kingdomino.prover import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
 STEPS = 20
@@ -32,6 +33,11 @@ Step = Placed | Domino
 Verdict = tuple[Violation, ...] | tuple[Cell, Cell] | None
 """The rules that are broken; of a domino the cells of its first placement, None if there is none."""
 Judge = Callable[[Kingdom, Step], Verdict]
+
+
+def broken_rules(kingdom: Kingdom, placed: Placed, budget: Budget | None = None) -> tuple[Violation, ...]:
+    """Return every rule that a placement in a legal kingdom breaks: half of a proof, without a certificate."""
+    return prover._broken(prover._Questions(budget or Budget(DEFAULT_RLIMIT)), kingdom, placed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from referee.log.public.tiles import (
     tile_path,
 )
 from tests import sumdb
+from tests.log.consistency import consistency_proof
 from tests.log.public.logs import LOG, Memory, leaves, plain, publish
 from tests.sumdb import Ask
 
@@ -100,7 +101,7 @@ def test_proofs_are_those_of_the_whole_list() -> None:
         tree = TileTree(files, size)
         for index in range(size):
             assert list(tree.inclusion(index)) == merkle.inclusion_proof(hashes[:size], index)
-            assert list(tree.consistency(index + 1)) == merkle.consistency_proof(hashes[:size], index + 1)
+            assert list(tree.consistency(index + 1)) == consistency_proof(hashes[:size], index + 1)
         assert tree.consistency(0) == ()
 
 

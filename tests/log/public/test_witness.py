@@ -21,6 +21,7 @@ from referee.log.merkle import EMPTY_ROOT, check_consistency, leaf_hash
 from referee.log.note import CheckpointSigner, Note, NoteSignature, TreeHead
 from referee.log.public.checkpoint import LogPolicy, open_log_checkpoint, origin_hash, parse_log_note
 from referee.log.public.witness import MAX_PROOF_LINES, Reply, Request, Witness, WitnessFailed, WitnessFile
+from tests.log.consistency import consistency_proof
 from tests.log.games import key
 from tests.log.public.logs import LOG, NOW_S, cosigned, plain, policy, policy_text
 
@@ -42,7 +43,7 @@ def note_of(hashes: list[bytes], size: int, signer: CheckpointSigner = LOG) -> b
 
 
 def request(hashes: list[bytes], old: int, size: int, signer: CheckpointSigner = LOG) -> bytes:
-    proof = merkle.consistency_proof(hashes[:size], old) if 0 < old <= size else []
+    proof = consistency_proof(hashes[:size], old) if 0 < old <= size else []
     return Request(old, tuple(proof), note_of(hashes, size, signer)).encode()
 
 
@@ -90,7 +91,7 @@ def test_a_fork_is_refused_with_whatever_proof(witness: Witness) -> None:
     assert witness.add(request(FORKED, 300, 400), NOW_S).status == 422
     assert witness.add(request(FORKED, 300, 300), NOW_S).status == 422
     # The proof of the right tree under the head of the other.
-    proof = tuple(merkle.consistency_proof(HASHES[:400], 300))
+    proof = tuple(consistency_proof(HASHES[:400], 300))
     assert witness.add(Request(300, proof, note_of(FORKED, 400)).encode(), NOW_S).status == 422
     assert witness.add(Request(300, (), note_of(FORKED, 300)).encode(), NOW_S).status == 422
     assert witness.add(request(HASHES, 300, 400), NOW_S).status == 200, "it goes on with the right one"
@@ -206,7 +207,7 @@ def test_all_that_was_ever_signed_is_one_history(tmp_path: Path, seed: int) -> N
     ours = HASHES if any(each.root == merkle.root(HASHES[: each.size]) for each in signed_heads[-1:]) else FORKED
     for one, two in pairwise(signed_heads):
         if one.size:
-            proof = merkle.consistency_proof(ours[: two.size], one.size)
+            proof = consistency_proof(ours[: two.size], one.size)
             check_consistency(one.size, one.root, two.size, two.root, proof)
 
 

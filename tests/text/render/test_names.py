@@ -6,7 +6,7 @@ import pytest
 
 from referee.games import registry
 from referee.games.game import Chance
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer
 
 
 @pytest.mark.parametrize("rules_id", registry.names())

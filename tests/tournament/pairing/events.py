@@ -117,3 +117,13 @@ def at_random(event: Event, situation: Situation) -> Pairing:
     shape = event.random.choice(shapes(players, event.sizes))
     order = event.random.sample(situation.standing, players)
     return cut(order, shape, players - sum(shape))
+
+
+def exchanged(pairing: Pairing, a: int, b: int) -> Pairing:
+    """Return the pairing with these two in each other's place."""
+    other = {a: b, b: a}
+    tables, byes = (
+        tuple(tuple(other.get(player, player) for player in group) for group in groups)
+        for groups in (pairing.tables, (pairing.byes,))
+    )
+    return Pairing(tables, byes[0])

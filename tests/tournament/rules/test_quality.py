@@ -22,7 +22,7 @@ from referee.tournament.rules.quality import (
     vector,
     violations,
 )
-from tests.tournament.pairing.events import Event, at_random
+from tests.tournament.pairing.events import Event, at_random, exchanged
 
 SIZES = st.lists(st.integers(2, 6), min_size=1, max_size=3, unique=True).map(tuple)
 EIGHT = Situation(tuple(range(1, 9)), {player: 60 * (9 - player) for player in range(1, 9)})
@@ -43,7 +43,7 @@ def played(draw: st.DrawFn, most: int = 12) -> tuple[Event, Situation, Pairing]:
     for _ in range(draw(st.integers(0, 30))):  # towards stable ones, which chance would never find
         if (found := improvement(situation, event.sizes, pairing)) is None:
             break
-        pairing = pairing.exchanged(*found)
+        pairing = exchanged(pairing, *found)
     return event, situation, pairing
 
 
@@ -184,7 +184,7 @@ def test_an_improvement_is_found_if_there_is_one(case: tuple[Event, Situation, P
     """EVT-P8 against all exchanges, each judged by the whole vector."""
     event, situation, pairing = case
     now = key(situation, event, pairing)
-    better = [pair for pair in exchanges(pairing) if key(situation, event, pairing.exchanged(*pair)) < now]
+    better = [pair for pair in exchanges(pairing) if key(situation, event, exchanged(pairing, *pair)) < now]
     found = improvement(situation, event.sizes, pairing)
     assert (found in better or found[::-1] in better) if found else not better
 
@@ -235,5 +235,5 @@ def test_each_component_is_worth_an_exchange() -> None:
 def test_a_round_is_exchanged_and_no_more() -> None:
     """Everybody else stays."""
     pairing = Pairing(((1, 2), (3, 4)), (5,))
-    assert pairing.exchanged(2, 5) == Pairing(((1, 5), (3, 4)), (2,))
-    assert sorted(chain(*pairing.exchanged(1, 4).tables)) == [1, 2, 3, 4]
+    assert exchanged(pairing, 2, 5) == Pairing(((1, 5), (3, 4)), (2,))
+    assert sorted(chain(*exchanged(pairing, 1, 4).tables)) == [1, 2, 3, 4]

@@ -22,6 +22,7 @@ from referee.tournament.rules.quality import Pairing, Vector, may_have_bye, vect
 from referee.tournament.rules.situation import situation
 from referee.tournament.simulate import Chances, Simulation
 from tests.rules import Mutation
+from tests.tournament.pairing.events import exchanged
 from tests.tournament.rules.stages import RULES, SEED, derives, terms
 
 OFTEN = Chances(absent=0.05, late=0.1, withdraw=0.05, no_show=0.03, forfeit=0.03, amend=0.05)
@@ -69,7 +70,7 @@ def exchanges(state: State, pairing: Pairing) -> list[Vector]:
     before, sizes = situation(state), state.terms.sizes
     groups = (*pairing.tables, pairing.byes)
     return [
-        vector(before, sizes, pairing.exchanged(a, b))._replace(seats=0)
+        vector(before, sizes, exchanged(pairing, a, b))._replace(seats=0)
         for first, second in combinations(groups, 2)
         for a in first
         for b in second

@@ -22,7 +22,7 @@ from referee.log.replay import Record
 from referee.telling.words import entry_words
 from referee.text.notation.outcomes import counted
 from referee.text.notation.registry import notation
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer
 from referee.v1.game_service_pb2 import WatchGameResponse
 from referee_clients.bots import load, names
 from referee_clients.children import Child, ChildFailed, Children, read, stop_on_sigterm

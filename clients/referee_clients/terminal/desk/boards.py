@@ -24,8 +24,7 @@ from referee.log.judge import judge_act
 from referee.log.replay import Record
 from referee.telling.game_file import Line, Transcript, numbered, scored
 from referee.text.notation.outcomes import counted, named, needs_words, outcome
-from referee.text.render.drawing import seat_words
-from referee.text.render.registry import renderer
+from referee.text.render.drawing import renderer, seat_words
 from referee.v1 import game_pb2
 from referee_clients.status import time_left
 from referee_clients.terminal.desk.guide import guide
