@@ -17,8 +17,7 @@ from referee.text.notation.headers import Headers, Setup
 from referee.text.notation.outcomes import IN_ENGLISH
 from referee.text.notation.table import Due
 from referee.text.notation.violations import Kind, NotationError, cut
-from referee.text.report import repair
-from referee.text.report.repair import Advice, Fallen
+from referee.text.report import scorebook
 from referee.text.report.rulings import (
     PASSED_OVER,
     STANDS,
@@ -35,7 +34,6 @@ from referee.text.report.rulings import (
     can_be_ruled,
     in_the_log,
 )
-from referee.text.report.scorebook import Scorebook, SkippedSeat, Transcript, is_out_of_place, seat_on_turn
 from referee.text.report.sheet import is_over
 from referee.text.words.catalogue import Words
 
@@ -190,14 +188,14 @@ class _Judge:
         say: Words,
     ) -> None:
         """``tried``: the outcome of skipping a line; None: no advice is asked for."""
-        self._book = Scorebook(setup, policy, log, say)
+        self._book = scorebook.Scorebook(setup, policy, log, say)
         self.outcome = self._book.outcome
-        self._transcript = Transcript(text, acts, setup, marks_count=marks_count)
-        self._skipped = SkippedSeat(self._book, self._transcript, say)
-        self._advice = Advice(self._transcript, self._book, tried, say)
+        self._transcript = scorebook.Transcript(text, acts, setup, marks_count=marks_count)
+        self._skipped = scorebook.SkippedSeat(self._book, self._transcript, say)
+        self._advice = scorebook.Advice(self._transcript, self._book, tried, say)
         self._say = say
         self._is_listing = is_listing
-        self._fell: Fallen | None = None
+        self._fell: scorebook.Fallen | None = None
         """The move that does not count, until another seat plays: lines that belong to it fall with it."""
         self._rulings = by_line(rulings, {place_of(act)[0] for act in acts}, setup.seats)
 
@@ -308,7 +306,7 @@ class _Judge:
     def _judge(self, index: int, event: Any, wrong: NotationError) -> None:
         act = self._transcript.acts[index]
         line, seat = place_of(act)[0], game_text.seat_of(act)
-        on_turn = seat_on_turn(self.outcome.state) == seat is not None
+        on_turn = scorebook.seat_on_turn(self.outcome.state) == seat is not None
         ruling = self._rulings.get(line)
         if ruling is None and self._fell is not None and self._belongs(self._fell, act, wrong):
             first = self._fell.line
@@ -332,7 +330,7 @@ class _Judge:
             self._book.enter(Step.ACCEPTED, event, seat, line, wrong.violations, ruling=told)
         elif on_turn:
             self._skipped.skip(seat)
-            self._fell = Fallen(seat or 0, line, index, event, self.outcome.state.copy())
+            self._fell = scorebook.Fallen(seat or 0, line, index, event, self.outcome.state.copy())
             self._book.refuse(act, event, wrong)
         elif ruling is None:
             self._skipped.lost = True
@@ -381,7 +379,7 @@ class _Judge:
         """Another move counts, which the arbiter names."""
         act = self._transcript.acts[index]
         move, words = self._ruled_move(act, ruling)
-        seat = seat_on_turn(self.outcome.state)
+        seat = scorebook.seat_on_turn(self.outcome.state)
         found = self._illegal(act, wrong, self._say("became.replaced", move=words), ruling)
         before = self.outcome.state.copy()
         if on_turn:
@@ -390,7 +388,7 @@ class _Judge:
         self._book.restore(found)
         self._book.enter(Step.REPLACED, move, seat, found.line)
         if seat is not None:
-            self._fell = Fallen(seat, found.line, index, event, before)
+            self._fell = scorebook.Fallen(seat, found.line, index, event, before)
         self._book.take_off(ruling)
 
     def _ruled_move(self, act: Any, ruling: LineRuling) -> tuple[Any, str]:
@@ -476,12 +474,12 @@ class _Judge:
             return self._say("ends.breaks", rules=", ".join(fixed), rule=STANDS)
         return ""
 
-    def _belongs(self, fallen: Fallen, act: Any, wrong: NotationError) -> bool:
+    def _belongs(self, fallen: scorebook.Fallen, act: Any, wrong: NotationError) -> bool:
         """Return whether a line follows the seat's move that does not count, such as placing the tile that it
         bought."""
         if game_text.seat_of(act) != fallen.seat:
             return False
-        if is_out_of_place(wrong):
+        if scorebook.is_out_of_place(wrong):
             return True
         if fallen.event is not None and not isinstance(fallen.event, ForcedPass):
             ahead = fallen.before.copy()
@@ -498,7 +496,7 @@ class _Judge:
         line = place_of(act)[0]
         best = None
         if not is_over(state):
-            best = repair.best(
+            best = scorebook.best_repair(
                 self._book.table,
                 self._transcript.acts,
                 index,
