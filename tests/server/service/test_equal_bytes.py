@@ -85,6 +85,7 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
     for audience in audiences:
         await twin.call(audience, "GameService/GetGame", pb.GetGameRequest(game_id=game))
         await twin.call(audience, "GameService/ListGames", pb.ListGamesRequest())
+        await twin.call(audience, "GameService/GetNames", pb.GetNamesRequest(game_ids=[game]))
         moves = pb.ListLegalMovesRequest(game_id=game, page_size=PAGE)
         listed = pb.ListLegalMovesResponse.FromString(await twin.call(audience, "GameService/ListLegalMoves", moves))
         if listed.next_page_token:
@@ -161,6 +162,8 @@ async def ask_for_more(twin: Twin) -> None:
     decided = solver_pb.ProveDecidedRequest(game_id=game, budget=solver_pb.Budget(rlimit=1000))
     await twin.call(twin.helper, "SolverService/ProveDecided", decided)
     for audience in (nobody, "organiser"):
+        name = pb.NamePlayerRequest(game_id=game, player=pb.PlayerName(seat=0, name="Ada"))
+        await twin.call(audience, "GameService/NamePlayer", name)
         erase = arbiter_pb.EraseRemarkRequest(game_id=game, seq=0)
         await twin.call(audience, "ArbiterService/EraseRemark", erase)
         call = arbiter_pb.CallArbiterRequest(game_id=game, text="words")

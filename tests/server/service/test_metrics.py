@@ -192,9 +192,9 @@ async def test_the_disk_and_the_clock(tmp_path: Path, logged: StringIO) -> None:
 async def test_nobody_is_named(tmp_path: Path) -> None:
     """Metrics are open to all who reach them."""
     async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
-        play = await client.play(2, principals=["ani", ""])
+        play = await client.play(2, principals=["ani.x", ""])
         _, body = await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n\r\n")
-        for word in ("ani", play.id, client.organiser, *filter(None, play.created.seat_tokens)):
+        for word in ("ani.x", play.id, client.organiser, *filter(None, play.created.seat_tokens)):
             assert word.encode() not in body
 
 
