@@ -28,7 +28,7 @@ class Paired:
 
 
 def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: int = STEPS) -> Paired:
-    """Return a lawful pairing that no exchange of two players improves (EVT-P8).
+    """Return a lawful pairing that no exchange of two players improves (EVT-P8), the table of the leader first.
 
     The same situation, sizes (best first), words and steps (how far to search, 0: not) give the same pairing. Players
     who must not meet do only if no exchange parts them. Raise ``InputError`` for wrong sizes.
@@ -41,7 +41,8 @@ def swiss(situation: Situation, sizes: Sequence[int], words: Words, *, steps: in
     # With the spread at its bound and nothing before it only float is left to be less.
     if can_change and (round_.count <= FEW or round_.total >= (round_.bound() + 1) * STRICT.spread):
         search(round_, situation, sizes, words, steps)
-    *tables, byes = [tuple(situation.standing[place] for place in group) for group in round_.groups]
+    *groups, away = round_.groups
+    *tables, byes = [tuple(situation.standing[place] for place in group) for group in (*sorted(groups, key=min), away)]
     seated = seats(tables, situation.seated, words)
     reached = round_.components()
     del reached["hard"]

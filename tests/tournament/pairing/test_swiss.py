@@ -35,6 +35,9 @@ def held(situation: Situation, sizes: tuple[int, ...], paired: Paired) -> None:
     assert improvement(situation, sizes, paired.pairing) is None
     seats = sum(least_seats(situation, table) for table in paired.pairing.tables)
     assert paired.reached.seats == seats
+    place = {player: number for number, player in enumerate(situation.standing)}
+    best = [min(place[player] for player in table) for table in paired.pairing.tables]
+    assert best == sorted(best), "table 1 has the leader, and so on"
 
 
 @pytest.mark.parametrize(("examples", "steps"), [(20, 200), campaign(40, STEPS)])
