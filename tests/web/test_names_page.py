@@ -16,6 +16,7 @@ from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.server.service.player import Play, bearer
 from tests.web.club import Club
+from tests.web.hand import TAKE, Hand
 from tests.web.meddler import Meddler, meddling
 from tests.web.static import run
 
@@ -110,3 +111,40 @@ console.log(JSON.stringify(await namesOf(seats.map((player) => ({ player: fromHe
         None,
         {"name": "Anna", "confirmed": False, "source": "PLAYER"},
     ]
+
+
+async def test_a_player_gives_a_name_before_the_seat_is_taken(club: Club, page: Page) -> None:
+    created = await club.client.create(rules_id="kingdomino")
+    await club.client.games.NamePlayer(
+        pb.NamePlayerRequest(game_id=created.game.id, player=pb.PlayerName(seat=1, name="Anna")),
+        metadata=bearer(created.seat_tokens[1]),
+    )
+    hand = Hand.of(page, club.address, created)
+    await hand.open()
+    name = page.get_by_label("Your name")
+    await name.fill("  Аnnа ")  # with Cyrillic letters
+    await hand.save_key()
+    await hand.button(TAKE).click()
+    await expect(page.get_by_role("alert").filter(has_text="This looks like the name of Anna")).to_be_visible()
+    await name.fill("Béla  Kiss")
+    await hand.take()
+    await expect(page.locator(".own h2 .name")).to_have_text("Béla Kiss(as the player says)")
+    listed = (await club.client.games.GetNames(pb.GetNamesRequest(game_ids=[created.game.id]))).games[0].names
+    assert [(told.seat, told.name) for told in listed] == [(0, "Béla Kiss"), (1, "Anna")]
+
+
+async def test_a_player_whom_the_game_names_sees_it_and_names_nobody(club: Club, page: Page) -> None:
+    asked = pb.CreateGameRequest(rules_id="kingdomino")
+    for seat, person in enumerate((ANNA, BELA)):
+        asked.seats.append(log_pb2.Seat(player=person.player))
+        asked.names.add(seat=seat, name=person.name, salt=person.salt)
+    created = await club.client.games.CreateGame(asked, metadata=bearer(club.client.organiser))
+    hand = Hand.of(page, club.address, created)
+    await hand.open()
+    await expect(page.get_by_text(f"You play as {ANNA.name}.")).to_be_visible()
+    await expect(page.get_by_label("Your name")).to_have_count(0)
+    await hand.save_key()
+    await hand.take()
+    await expect(page.locator(".own h2 .name")).to_have_text(ANNA.name)
+    await page.goto(f"{club.address}/wall?g={created.game.id}")
+    await expect(page.locator("figcaption .name")).to_have_text([ANNA.name, BELA.name])

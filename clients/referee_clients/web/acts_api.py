@@ -21,7 +21,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from referee.games import registry
+from referee.games.game import InputError
 from referee.log.game import Phase
+from referee.log.names import MAX_NAME, checked
 from referee.text.notation.violations import sentence
 from referee.text.words.catalogue import phrase
 from referee.v1 import arbiter_service_pb2, arbiter_service_pb2_grpc, game_service_pb2_grpc
@@ -37,6 +39,7 @@ from referee_clients.web.refusals import Refusal, away, bad_field
 from referee_clients.web.request import PROTOBUF, body_of, message_of, page_of, question_of, token_of
 from referee_clients.web.upstream import CALL_S, Upstream
 
+_MOST_SEATS: Final = 256
 _PAGE_SIZE: Final = 5000
 _CHECKPOINT: Final = 4096
 """Letters of a checkpoint in base64: it is in an address."""
@@ -56,6 +59,7 @@ def routes(referee: Upstream) -> list[Route]:
             Route("/api/v1/games/{id}/acts", acting.acts, methods=["POST"]),
             Route("/api/v1/games/{id}/table", acting.table, methods=["POST"]),
             Route("/api/v1/games/{id}/call", acting.call, methods=["POST"]),
+            Route("/api/v1/games/{id}/name", acting.name, methods=["POST"]),
         ]
     return found
 
@@ -108,6 +112,23 @@ class _Acting:
         asked = arbiter_service_pb2.CallArbiterRequest(game_id=game_id, text=text)
         answer = await self._table.CallArbiter(asked, timeout=CALL_S, metadata=metadata)
         return JSONResponse({"call": as_json(answer.call)})
+
+    async def name(self, request: Request) -> Response:
+        """Name the player of a seat: with the seat's token before a key takes it, with the organiser's at any time."""
+        metadata = self._referee.metadata(token_of(request, undone="sent"))
+        game_id = game_id_of(request.path_params["id"])
+        question = await question_of(request, undone="sent")
+        seat, name = question.get("seat"), question.get("name")
+        if not isinstance(seat, int) or not 0 <= seat < _MOST_SEATS:
+            raise bad_field("seat", phrase("a number"))
+        try:
+            text = checked(name if isinstance(name, str) else "")
+        except InputError:
+            raise bad_field("name", phrase("1 to {most} printable characters on one line", most=MAX_NAME)) from None
+        asked = pb.NamePlayerRequest(game_id=game_id, player=pb.PlayerName(seat=seat, name=text))
+        answer = await self._games.NamePlayer(asked, timeout=CALL_S, metadata=metadata)
+        request.scope[ADMITTED] = True
+        return JSONResponse({"name": answer.player.name, "alike": list(answer.alike)})
 
     async def seat(self, request: Request) -> Response:
         """Stream what happens in the game to a seat, which counts as present at the referee meanwhile.

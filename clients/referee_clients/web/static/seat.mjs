@@ -12,7 +12,7 @@ import { fits } from "./seat/player.mjs";
 import { base64 } from "./verify/bytes.mjs";
 import { saveFile, taking } from "./seat/taking.mjs";
 import * as vault from "./seat/vault.mjs";
-import { w } from "./words.mjs";
+import { naming, w } from "./words.mjs";
 
 const app = document.getElementById("app");
 const state = document.getElementById("state");
@@ -131,6 +131,7 @@ const open = async (id, seat, token) => {
   told = { at: (n) => `/games/${id}/seat?after=${n}${shown()}`, headers: { Authorization: `Bearer ${token || kept.token}` } };
   game = new Game(id, kept?.receipts);
   await game.arrive(() => tell(w("watch.broken"), true));
+  naming(game.called);
   title.textContent = w("seat.of", { n: seat, game: game.title });
   document.title = `${title.textContent} – ${w("site")}`;
   if (!game.opened.seats[seat]) return stop("seat.none", { n: seat });
@@ -164,6 +165,7 @@ const open = async (id, seat, token) => {
       commit: async (data) => {
         const first = game.last + 1;
         await game.take(data);
+        naming(game.called);
         if (table) await table.took(first);
         else redraw();
       },

@@ -3,7 +3,7 @@
 // It says who is awaited and who is out. What is legal, and what a position is worth, it does not know.
 
 import { h } from "./dom.mjs";
-import { w } from "./words.mjs";
+import { nameOf, w } from "./words.mjs";
 
 export const ENDINGS = [
   "",
@@ -160,7 +160,7 @@ export const clockWords = (ms) => {
 
 // --- in words ----------------------------------------------------------------------------------------------------
 
-export const seatWords = (seat) => w("position.player", { n: seat });
+export const seatWords = (seat) => nameOf(seat) || w("position.player", { n: seat });
 const seatsWords = (seats) => (seats.length === 1 ? seatWords(seats[0]) : w("stands.seats", { numbers: seats.join(", ") }));
 
 /** Who won and why, `[who, ...why]`. `out`: as `standing` has it. */

@@ -4,8 +4,9 @@ import { h } from "./dom.mjs";
 import { Game, pinKey, problemWords } from "./game.mjs";
 import { Refused, follow, json } from "./gateway.mjs";
 import { picture } from "./grid.mjs";
+import { nameMark } from "./names.mjs";
 import { clockWords, seatWords, standingWords } from "./standing.mjs";
-import { w } from "./words.mjs";
+import { naming, w } from "./words.mjs";
 
 const MOST = 12;
 const TICK_MS = 500;
@@ -58,9 +59,10 @@ class Card {
     this.#seats = Array.from({ length: this.game.seats }, (_, seat) => {
       const clock = h("span", { class: "clock", role: "timer" });
       const board = h("div", { class: "mini-board" });
-      const figure = h("figure", {}, h("figcaption", {}, h("span", { class: "name" }, seatWords(seat)), this.game.hasClocks && clock), board);
+      const name = h("span", { class: "name" });
+      const figure = h("figure", {}, h("figcaption", {}, name, this.game.hasClocks && clock), board);
       this.#minis.append(figure);
-      return { figure, clock, board };
+      return { figure, name, clock, board };
     });
     this.draw();
   }
@@ -76,10 +78,15 @@ class Card {
   }
 
   draw() {
+    naming(this.game.called, () => this.#draw());
+  }
+
+  #draw() {
     const standing = this.game.standingAt(this.game.last);
     this.#stands.textContent = standingWords(standing);
     this.element.classList.toggle("over", standing.is === "over");
-    this.#seats.forEach(({ figure, board }, seat) => {
+    this.#seats.forEach(({ figure, name, board }, seat) => {
+      name.replaceChildren(...[seatWords(seat), nameMark(this.game.names[seat])].filter(Boolean));
       board.replaceChildren(picture(w("watch.board", { n: seat }), this.game.boardAt(this.game.last, seat, 0)));
       figure.classList.toggle("turn", standing.is === "decision" && standing.seat === seat);
     });

@@ -125,7 +125,7 @@ const draw = () => {
 const drawNames = () => {
   naming(game.called);
   boards.forEach(({ section, name }, seat) => {
-    const called = game.called[seat] || seatWords(seat);
+    const called = seatWords(seat);
     name.replaceChildren(...[called, nameMark(game.names[seat])].filter(Boolean));
     section.setAttribute("aria-label", called);
   });

@@ -3,6 +3,7 @@
 import { h } from "../dom.mjs";
 import { grid, picture } from "../grid.mjs";
 import { hex } from "../verify/bytes.mjs";
+import { nameMark } from "../names.mjs";
 import { clockWords, resultOf, seatWords, standingWords } from "../standing.mjs";
 import { w } from "../words.mjs";
 import { Beside } from "./beside.mjs";
@@ -38,6 +39,7 @@ export class Table {
   #facts = h("dl", { class: "facts" });
   #forget;
   #others;
+  #names;
   #clocks;
 
   /**
@@ -62,13 +64,14 @@ export class Table {
     turn = this.#turn = new Turn(game, kept, chooser, shown, (...chosen) => this.#enter(...chosen));
     this.#beside = new Beside(game, this.#player, page);
     this.#clocks = Array.from({ length: game.seats }, () => game.hasClocks && h("span", { class: "clock", role: "timer" }));
+    this.#names = Array.from({ length: game.seats }, () => h("span", { class: "name" }));
     this.#others = Array.from({ length: game.seats }, (_, each) => each).filter((each) => each !== seat).map((each) => {
       const board = h("div", { class: "mini-board" });
       const own = h("dl", { class: "facts" });
-      const title = h("h3", {}, h("span", { class: "name" }, seatWords(each)), this.#clocks[each]);
+      const title = h("h3", {}, this.#names[each], this.#clocks[each]);
       return { seat: each, board, own, section: h("section", { "aria-label": seatWords(each) }, title, board, own) };
     });
-    const title = h("h2", {}, h("span", { class: "name" }, seatWords(seat)), this.#clocks[seat]);
+    const title = h("h2", {}, this.#names[seat], this.#clocks[seat]);
     this.element = h(
       "div",
       { class: "seat" },
@@ -117,6 +120,10 @@ export class Table {
     if (!fits(this.#game, this.#player.kept)) return this.#page.misfit();
     this.#draw();
     this.#goOn();
+  }
+
+  #drawNames() {
+    this.#names.forEach((name, seat) => name.replaceChildren(...[seatWords(seat), nameMark(this.#game.names[seat])].filter(Boolean)));
   }
 
   tick() {
@@ -215,6 +222,7 @@ export class Table {
   }
 
   #draw() {
+    this.#drawNames();
     const standing = this.#standing();
     const { last } = this.#game;
     this.#stands.textContent = standing.is === "over" ? "" : standingWords(standing);

@@ -1,6 +1,8 @@
 // How somebody gets a key for a seat: a new one, saved as a file first; the file of before; or a new one for an arbiter to name.
 
 import { h, saveFile as save } from "../dom.mjs";
+import { Refused } from "../gateway.mjs";
+import { post } from "../sending.mjs";
 import { hex } from "../verify/bytes.mjs";
 import { w } from "../words.mjs";
 import { NoKey, locked, made, pemOf, readPem, shareOf } from "./keys.mjs";
@@ -49,6 +51,9 @@ const isLong = (game) => game.opened.terms?.clock?.control === "correspondence";
 /** Keys can be changed: not before play, as a seat's share of the deck follows from its key (TBL-40). */
 const isPlayed = (game) => !["joining", "revealing"].includes(game.standingAt(game.last).is);
 
+/** Gives the referee a name for the seat that the token is for. Throws Refused. */
+const ask = ({ game, seat, token }, name) => post(`/games/${game.id}/name`, { seat, name }, token);
+
 /**
  * The panel for a seat, `{game, seat, token}`, that is free or `isTaken`. `done(kept, joins)`: there is a key, and
  * perhaps the wish to take the seat with it. `misfit(kept)`: why a key is not one of a taken seat, in words, or null.
@@ -76,12 +81,12 @@ export const taking = (place, { isTaken, done, misfit }) => {
   };
   const button = (key, work, more = {}) => h("button", { type: "button", onclick: attempt(work), ...more }, w(key));
 
-  const field = (key, read) =>
+  const field = (key, opens) =>
     keyFile(
       key,
       attempt(async (pkcs8) => {
         if (!pkcs8) throw new NoKey("file");
-        await read(pkcs8);
+        await opens(pkcs8);
       }),
     );
   const opened = field("seat.open", async (pkcs8) => {
@@ -92,7 +97,24 @@ export const taking = (place, { isTaken, done, misfit }) => {
   });
 
   // A free seat: save, prove it where days may pass, take.
-  const take = button("seat.take", async () => done(await keptOf(place, fresh), true), { disabled: true, class: "primary" });
+  const called = h("input", { autocomplete: "name", maxlength: 80 });
+  let warned = "";
+  /** Tells the referee the name, if one is typed; false: it has to be thought over. */
+  const named = async () => {
+    const text = called.value.trim();
+    if (!text || text === warned || game.names[seat]) return true;
+    try {
+      const { alike } = await ask(place, text);
+      if (!alike.length) return true;
+      problem.textContent = w("seat.name.alike", { player: alike[0] });
+      warned = text;
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      problem.textContent = error.message || w("seat.no_answer");
+    }
+    return false;
+  };
+  const take = button("seat.take", async () => (await named()) && done(await keptOf(place, fresh), true), { disabled: true, class: "primary" });
   const saved = h("p", { role: "status" });
   const proof = field("seat.prove", async (pkcs8) => {
     if (!fresh || hex(pkcs8) !== hex(fresh)) throw new NoKey("other");
@@ -107,7 +129,9 @@ export const taking = (place, { isTaken, done, misfit }) => {
     take.disabled = isLong(game);
   });
   proof.hidden = true;
+  const knownAs = game.names[seat];
   const free = [
+    knownAs ? h("p", {}, w("seat.name.known", { player: knownAs.name })) : h("label", { class: "above" }, w("seat.name"), called),
     h("p", {}, w(isLong(game) ? "seat.take.long" : "seat.take.about")),
     h("ol", { class: "steps" }, h("li", {}, make, saved, proof), h("li", {}, take)),
     h("details", {}, h("summary", {}, w("seat.have_key")), opened),
