@@ -135,7 +135,12 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
         lambda was: lambda self: Heap(self.taken, self.stones, self.turns, self.die),
         "not independent",
     ),
-    "a view of the game": (Heap, "observation", lambda was: lambda self, seat: self, "an earlier observation of a seat changed"),
+    "a view of the game": (
+        Heap,
+        "observation",
+        lambda was: lambda self, seat: self,
+        "an earlier observation of a seat changed",
+    ),
     "another copy": (Heap, "copy", lambda was: lambda self: Heap([0, 0], 20), "the copy is another position"),
     "another digest": (Heap, "digest", lambda was: lambda self: self.encode(), "not SHA-256"),
     "the turn is not encoded": (Heap, "encode", lambda was: lambda self: was(self)[:2], "nothing happened"),

@@ -63,7 +63,7 @@ async def test_while_nothing_can_be_written_who_writes_is_not_serving(tmp_path: 
             assert await page(server.metrics_address, "/livez") == "200 OK", "a restart would not help"
             assert await client.log(play.id), "what reads goes on"
             refusal = await refused(client.create())
-            assert "the referee runs, and can enter nothing now: its store cannot be written" in refusal.message, refusal
+            assert "the referee runs, and can enter nothing now: its store cannot be written" in refusal.message
             well = await asyncio.to_thread(referee, "health", *where)
             assert (well.returncode, "cannot write now" in well.stdout) == (0, True), well
             assert (await asyncio.to_thread(referee, "health", "--ready", *where)).returncode == 1
