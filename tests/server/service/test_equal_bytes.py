@@ -188,9 +188,9 @@ async def ask_for_more(twin: Twin) -> None:
     await twin.read_all(twin.helper, "SolverService/FindLongestWall", wall, 99)
     kingdom = solver_pb.FindBestKingdomRequest(frame=kingdomino_pb.Frame(size=5))
     await twin.read_all(twin.helper, "SolverService/FindBestKingdom", kingdom, 99)
-    for call in ("GetGame", "ListLegalMoves"):
+    for reading in ("GetGame", "ListLegalMoves"):
         for bad in (b"", b"\xff", pb.GetGameRequest(game_id="?"), pb.GetGameRequest(game_id="0" * 32)):
-            await twin.call(nobody, f"GameService/{call}", bad)
+            await twin.call(nobody, f"GameService/{reading}", bad)
     for token in ("?", "bW92ZXM6MQ=="):
         await twin.call(nobody, "GameService/ListGames", pb.ListGamesRequest(page_token=token))
         await twin.call(nobody, "GameService/ListLegalMoves", pb.ListLegalMovesRequest(game_id=game, page_token=token))
