@@ -162,8 +162,8 @@ async def ask_for_more(twin: Twin) -> None:
     decided = solver_pb.ProveDecidedRequest(game_id=game, budget=solver_pb.Budget(rlimit=1000))
     await twin.call(twin.helper, "SolverService/ProveDecided", decided)
     for audience in (nobody, "organiser"):
-        name = pb.NamePlayerRequest(game_id=game, player=pb.PlayerName(seat=0, name="Ada"))
-        await twin.call(audience, "GameService/NamePlayer", name)
+        named = pb.NamePlayerRequest(game_id=game, player=pb.PlayerName(seat=0, name="Ada"))
+        await twin.call(audience, "GameService/NamePlayer", named)
         erase = arbiter_pb.EraseRemarkRequest(game_id=game, seq=0)
         await twin.call(audience, "ArbiterService/EraseRemark", erase)
         call = arbiter_pb.CallArbiterRequest(game_id=game, text="words")
