@@ -37,7 +37,7 @@ from referee.server.service.counters import Acts, Arrival
 from referee.server.service.guard import charge
 from referee.server.service.limits import Account, check_due
 from referee.server.service.messages import game_id_of, page_of, page_token, violation_message
-from referee.server.service.naming import name_player, names_of
+from referee.server.service.names import name_player, names_of
 from referee.server.service.permissions import OVERSEERS, Scope
 from referee.server.service.play_stream import HERE, PlayStream, SeatsElsewhere, SeatStreams, Together
 from referee.server.service.tournaments import registered_key
