@@ -431,7 +431,7 @@ CLIENTS: Final = (
         "clients/referee_clients/match/schedule.py",
         "islice(cycle(range(bots)), seats)",
         "islice(cycle(range(bots)), bots)",
-        ("tests/clients/match/test_schedule.py::test_in_all_rotations_every_bot_has_every_seat_as_often",),
+        ("tests/clients/match/test_schedule.py::test_few_bots_fill_the_table_in_turn",),
     ),
     Fault(
         "one-failed-check-is-not-enough",
@@ -522,7 +522,7 @@ CLIENTS: Final = (
         "clients/referee_clients/match/schedule.py",
         "yield group[turn:] + group[:turn]",
         "yield group[:turn] + group[turn:]",
-        ("tests/clients/match/test_schedule.py::test_in_all_rotations_every_bot_has_every_seat_as_often",),
+        ("tests/clients/match/test_schedule.py::test_few_bots_fill_the_table_in_turn",),
     ),
     Fault(
         "a-bare-number-is-of-seconds",

@@ -7,7 +7,6 @@ before it is known if they will count: a bot may be out by then, or the test dec
 from __future__ import annotations
 
 import shutil
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -393,8 +392,3 @@ def keeper(course: Course, folder: Path) -> _Keeper | None:
     if logs.sample == 0:
         return None
     return _Keeper(config.match, folder, logs.chosen(config.blocks * config.seats, config.match.seed))
-
-
-def pace(games: int, since_s: float) -> float:
-    """Return games a second."""
-    return games / max(1e-9, time.monotonic() - since_s)

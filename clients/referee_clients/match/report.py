@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from operator import ge, gt, le, lt
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from referee.console import printable
 from referee.games.game import InputError
@@ -292,8 +292,3 @@ def _label(name: str, y: int) -> str:
     shown = printable(name)
     shown = shown if len(shown) <= 24 else f"{shown[:23]}…"
     return f'<text class="name" x="{_LABEL - 14}" y="{y + 5}" text-anchor="end">{escape(shown)}</text>'
-
-
-def summary(found: Statistics) -> dict[str, Any]:
-    """Return the newest ratings on one line, for progress."""
-    return {each.name: round(each.rating.value) for each in found.standings}

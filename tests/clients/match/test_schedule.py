@@ -74,6 +74,11 @@ def test_in_all_rotations_every_bot_has_every_seat_as_often(field: tuple[int, in
         assert Counter(each[seat] for each in turned) == Counter(group)
 
 
+def test_few_bots_fill_the_table_in_turn() -> None:
+    assert next(groups(Kind.TABLES, 2, 5, 1)) == (0, 1, 0, 1, 0)
+    assert [*islice(groups(Kind.TABLES, 1, 1, 1), 2)] == [(0,), (0,)]
+
+
 @pytest.mark.parametrize(("bots", "seats"), [(9, 2), (9, 4)])
 def test_a_round_of_a_swiss_seats_everybody_or_gives_a_bye_and_avoids_to_repeat(bots: int, seats: int) -> None:
     rounds = Rounds(bots, seats, 5)
