@@ -25,9 +25,8 @@ from referee.server.live.context import Context
 from referee.server.live.docket import Calls
 from referee.server.live.history import Attempts, History
 from referee.server.live.ledger import Ledger, row_of
-from referee.server.live.own_entries import OwnEntries
 from referee.server.live.refusals import BeyondHead, GameOver, InDoubt, NotAwaited, StaleHead, Unsound
-from referee.server.live.timekeeper import Timekeeper, awaited_mover, is_up
+from referee.server.live.timekeeper import OwnEntries, Timekeeper, awaited_mover, is_up
 from referee.server.live.view import awaited_text
 from referee.server.live.watch import Audience, Commit, Ending, Watcher
 from referee.server.store.nodes import Node

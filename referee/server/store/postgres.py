@@ -25,15 +25,20 @@ from referee.server.store import postgres_nodes as nodes
 from referee.server.store import postgres_opening, statements
 from referee.server.store.nodes import Alone, Nodes
 from referee.server.store.postgres_cluster import ORGANISER, PostgresNodes, keep_organiser
-from referee.server.store.postgres_doubts import SharedMarks, doubt_all, doubt_lost, doubt_of, doubts_of, keep_doubts
 from referee.server.store.postgres_nodes import Looker, Moved
 from referee.server.store.postgres_opening import (
     CLUSTER_MARK_FILE,
     ClusterMark,
+    SharedMarks,
     await_standby,
     cause_now,
     check_clock,
     check_standby,
+    doubt_all,
+    doubt_lost,
+    doubt_of,
+    doubts_of,
+    keep_doubts,
     lacking,
     lost_since,
     newest_doubting,
