@@ -140,7 +140,7 @@ async def watched_and_audited(browser: Browser, address: str, data: Path, folder
     lines = opened(data, folder)
     game = lines[0].split("/")[1]
     with bots(folder, *lines[:2]):
-        async with page(browser, 1000, 720) as watching:
+        async with page(browser, 1280, 720) as watching:
             await watching.goto(f"{address}/g/{game}")
             await expect(watching.get_by_text(re.compile(r"^4\d of \d+"))).to_be_visible()
             await keep(watching, "watch")

@@ -21,7 +21,8 @@ IMAGES = ROOT / "docs" / "images"
 WIDTHS = {
     "judge": 780,
     "seat": 1440,
-    **dict.fromkeys(("watch", "audit", "desk", "play", "arbiter", "event-desk", "status"), 2000),
+    "watch": 2560,
+    **dict.fromkeys(("audit", "desk", "play", "arbiter", "event-desk", "status"), 2000),
     **dict.fromkeys(("report", "cards", "slips", "why", "match"), 1600),
     **dict.fromkeys((f"page-{name}" for name in ("home", "wall", "event-over", "desk-game", "about", "verify")), 2000),
     "page-rules-kingdomino": 2000,

@@ -38,8 +38,8 @@ REFEREE: Final = (
     Fault(
         "a-frame-is-one-cell-wider",
         "referee/wire/certificates/kingdomino/certificate.py",
-        "if _span((CASTLE, *squares, cell)) >= frame.size)",
-        "if _span((CASTLE, *squares, cell)) > frame.size)",
+        "if _span((claims.CASTLE, *squares, cell)) >= frame.size)",
+        "if _span((claims.CASTLE, *squares, cell)) > frame.size)",
         ("tests/solver/test_kingdomino_prover.py::test_what_certificates_say",),
     ),
     Fault(
