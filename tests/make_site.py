@@ -162,7 +162,8 @@ def _bring(there: Path, built: Path) -> bool:
     elif source.is_dir():
         shutil.copytree(source, there, ignore=_NOT_BROUGHT, dirs_exist_ok=True)
         for folder in (there, *(path for path in there.rglob("*") if path.is_dir())):
-            items = "".join(f'<li><a href="{each.name}">{each.name}</a>' for each in sorted(folder.iterdir()))
+            names = [f"{each.name}/index.html" if each.is_dir() else each.name for each in sorted(folder.iterdir())]
+            items = "".join(f'<li><a href="{name}">{name.removesuffix("/index.html")}</a>' for name in names)
             title = folder.relative_to(built)
             page = f"<!doctype html><title>{title}</title><h1>{title}</h1><ul>{items}</ul>"
             (folder / "index.html").write_text(page, encoding="utf-8")
