@@ -39,6 +39,7 @@ from referee.telling.game_file import GameFile, as_text
 from referee.text.notation.game_text import write
 from referee.tournament.rules.acts import EnterResult
 from referee.v1 import access_service_pb2, access_service_pb2_grpc
+from referee.v1.game_service_pb2 import NamePlayerRequest, PlayerName
 from referee_clients.sdk.channel import Security
 from referee_clients.terminal.desk.app import DeskApp
 from referee_clients.terminal.desk.folder import Folder, Place
@@ -56,6 +57,8 @@ from tests.text.notation.setups import PLAIN
 HERE: Final = Path(__file__).parent
 ORIGIN: Final = "club.example"
 """The name of every referee in it."""
+NAME: Final = "Ada"
+"""The player at seat 0 of each game in play."""
 SEATS: Final = {"alhambra": 2, "kingdomino": 2, "rollwrite": 1}
 TERMS: Final = {"kingdomino": log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_ALL)}
 """The certificates of these are made by this release, or by the next one."""
@@ -89,6 +92,11 @@ def _kept(play: Play) -> dict[str, Any]:
     return {"created": created, "size": play.record.size, "root": play.record.root().hex()}
 
 
+async def _named(play: Play) -> None:
+    request = NamePlayerRequest(game_id=play.id, player=PlayerName(seat=0, name=NAME))
+    await play.client.games.NamePlayer(request, metadata=bearer(play.client.organiser))
+
+
 async def _games(client: Client) -> dict[str, Any]:
     """Play games of all kinds of rules, and leave them in every state that can last."""
     games: dict[str, Play] = {}
@@ -97,6 +105,7 @@ async def _games(client: Client) -> dict[str, Any]:
         games[f"{rules_id} over"] = over = await client.play(SEATS[rules_id], rules_id=rules_id, terms=terms)
         await over.to_the_end()
         games[f"{rules_id} in play"] = played = await client.play(SEATS[rules_id], rules_id=rules_id)
+        await _named(played)
         await played.until_play()
         await played.steps(6)
         games[f"{rules_id} joining"] = joining = await client.play(SEATS[rules_id], rules_id=rules_id)
@@ -129,6 +138,7 @@ async def _of_postgresql(folder: Path, server: Postgres) -> dict[str, Any]:
         games = {}
         for name, steps in (("over", None), ("in play", 6)):
             play = await client.play(rules_id="kingdomino")
+            await _named(play)
             await play.until_play()
             await (play.to_the_end() if steps is None else play.steps(steps))
             games[name] = _kept(play)

@@ -27,7 +27,7 @@ from referee_clients.terminal.desk.folder import Folder, Place
 from referee_clients.terminal.desk.table import TableScreen
 from tests.cli.inside import referee
 from tests.clients.desk.desk import Desk
-from tests.frozen.release import HERE, ORIGIN, archive
+from tests.frozen.release import HERE, NAME, ORIGIN, archive
 from tests.server.service.arbiter import Table
 from tests.server.service.conftest import running
 from tests.server.service.event import Desk as EventDesk
@@ -66,6 +66,11 @@ async def known(client: Client, kept: Any, of: Callable[[Any], Play], response: 
     return play
 
 
+async def names(client: Client, play: Play) -> list[str]:
+    found = await client.games.GetNames(game_service_pb2.GetNamesRequest(game_ids=[play.id]))
+    return [each.name for game in found.games for each in game.names]
+
+
 def test_there_is_an_archive_of_every_release_from_1_0_on() -> None:
     assert archive("1.0.0rc1") in ARCHIVES
     assert all(path.stat().st_size < MOST_BYTES for path in ARCHIVES)
@@ -86,6 +91,7 @@ async def test_its_games_and_events_continue(release: Path) -> None:
         assert found.ruled is None
         await dispute.rule(dismiss=log_pb2.Dismiss(), decides=protest, rule_id="KDO-1")
         await paused.rule(resume=log_pb2.Resume(), rule_id="")
+        assert await names(client, games["alhambra in play"]) == [NAME]
         for name, play in games.items():
             assert (play.record.phase is Phase.CLOSED) == name.endswith(" over"), name
             await play.to_the_end()
@@ -131,6 +137,7 @@ async def test_its_database_in_postgresql_continues(release: Path) -> None:
                     lambda created: Play(client, created, random.Random(2)),
                     game_service_pb2.CreateGameResponse,
                 )
+                assert await names(client, play) == [NAME]
                 await play.to_the_end()
                 await Table(client, play).audited(client)
 
