@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 import grpc
 
 from referee.games import table_rules
+from referee.log.names import Person
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -81,14 +82,18 @@ class Organiser:
         options: bytes = b"",
         components: bytes = b"",
         arbiters: Sequence[bytes] = (),
+        people: Mapping[int, Person] | None = None,
     ) -> Table:
         """Open a game at a physical table: the scribe of this public key declares what is drawn and enters all moves.
 
         It is played by the rules of the table, so that what was entered wrongly can be corrected. ``options``,
         ``components``: exact bytes of the game's messages; empty: defaults. ``arbiters``: public keys of those who can
-        rule on the game; none can be added later.
+        rule on the game; none can be added later. ``people``: the players by seat; the game commits to their names.
         """
-        places = [log_pb2.Seat(scribed=True) for _ in range(seats)]
+        people = people or {}
+        places = [
+            log_pb2.Seat(scribed=True, player=people[seat].player if seat in people else b"") for seat in range(seats)
+        ]
         request = pb.CreateGameRequest(
             rules_id=rules_id,
             options=options,
@@ -97,6 +102,7 @@ class Organiser:
             terms=log_pb2.Terms(table_rules=table_rules.VERSION, take_backs=True),
             arbiter_keys=arbiters,
             declaring_scribe_key=scribe,
+            names=[pb.PlayerName(seat=n, name=person.name, salt=person.salt) for n, person in people.items()],
         )
         response = await self._create(request)
         return Table(response.game.id, response.scribe_token, response.verifier_key, response.arbiter_token)

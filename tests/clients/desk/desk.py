@@ -9,6 +9,7 @@ from pathlib import Path
 from textual.widgets import Select
 
 from referee.cli.board.desk import _components
+from referee.log.names import Person
 from referee.text.notation import headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import options_of
@@ -56,7 +57,8 @@ class Desk(Table[DeskApp]):
                 components=wire.encode_components(setup.components),
                 arbiters=[arbiter.public.raw],
             )
-        known = folder.add(table, setup.rules_id, place.server, names.split(", ") if names else [])
+        people = {seat: Person(name, bytes(16)) for seat, name in enumerate(names.split(", ")) if name}
+        known = folder.add(table, setup.rules_id, place.server, people)
         await self.games(1)
         self.app.screen.post_message(Start.Chosen(known))
         await self.shows(TableScreen)

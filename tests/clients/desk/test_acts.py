@@ -230,7 +230,7 @@ async def test_of_several_arbiters_the_one_whose_key_the_desk_has_rules(referee:
     arbiters = [PrivateKey.generate().public.raw, own.public.raw]
     async with organiser(referee.address, referee.token, Security()) as there:
         table = await there.open_table("kingdomino", 2, folder.key.public.raw, arbiters=arbiters)
-    folder.add(table, "kingdomino", "there", [])
+    folder.add(table, "kingdomino", "there", {})
     async with running(referee, tmp_path) as desk:
         await desk.games(2)
         await desk.pilot.press("enter")

@@ -251,12 +251,14 @@ async def test_what_is_entered_without_a_connection_is_entered_when_there_is_one
 
 
 async def test_the_folder_is_its_owners_alone_and_is_not_guessed_at(desk: Desk, tmp_path: Path) -> None:
-    for name in ("scribe.pem", "games.json", "names.json"):
+    for name in ("scribe.pem", "games.json", "names.csv"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     game = desk.app.folder.games("there")[0]
     assert Folder(tmp_path).names(game.game_id, 2) == ("Redwing", "Bluebell")
     assert Folder(tmp_path).names(game.game_id, 1) == ("Redwing",)
     assert Folder(tmp_path).names("0" * 32, 2) == ("", "")
+    (tmp_path / "names.json").write_text('{"%s": ["Old", 7, "Names"]}' % ("0" * 32), encoding="utf-8")
+    assert Folder(tmp_path).names("0" * 32, 3) == ("Old", "", "Names"), "an earlier desk wrote them"
     assert Folder(tmp_path).games("") == []
     assert game.token not in repr(game)
     whole = (tmp_path / "games.json").read_text(encoding="utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any, ClassVar, Final
 
 from textual import on
@@ -22,6 +23,9 @@ from textual.widgets import Button, Footer, Input, Label, OptionList, Select, St
 from textual.widgets.option_list import Option
 
 from referee.games import registry
+from referee.games.game import InputError
+from referee.log.entry import SALT_BYTES
+from referee.log.names import Person, people_of
 from referee.text.notation import game_text, headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option as RulesOption
@@ -32,13 +36,11 @@ from referee.wire.registry import codec
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser
 from referee_clients.terminal.desk.folder import (
-    MOST_OF_A_NAME,
     Folder,
     FolderError,
     Known,
     Place,
     ReadComponents,
-    shown_name,
 )
 from referee_clients.terminal.desk.guide import guide
 from referee_clients.terminal.desk.screen import DeskScreen
@@ -53,7 +55,7 @@ A new game asks for its rules, options and players. A game of the list continues
 entries are kept.
 
 The folder {folder} has everything: the scribe's key (scribe.pem), which signs every act; games.json, which gives \
-access to the games; names.json with the players' names, which are in no log. Keep a copy of the folder."""
+access to the games; names.csv with the players' names, which are in no log. Keep a copy of the folder."""
 
 
 class GameOption(Option):
@@ -149,7 +151,7 @@ A new game
 Tab and Shift+Tab go from field to field; the line at the bottom explains each. Enter opens the choices of a \
 field that has some. F2 opens the game: from then on its rules and options stay as they are.
 
-Names are kept in {folder}/names.json and do not appear in any log: a log knows only seats.
+Names are kept in {folder}/names.csv and do not appear in any log: a log knows only seats.
 
 docs/rules of Tile Referee explains the options, rule by rule."""
 # --- the form for a new game -----------------------------------------------------------------------------------------
@@ -246,8 +248,8 @@ class Opening(Screen[Known | None]):
         fixed = {
             _GAME: "Game: the rules to play by.",
             _SEATS: "Seats: the number of seats. They are numbered from 0, in the order of play.",
-            _NAMES: f"Names: the players from seat 0 on, separated by commas; up to {MOST_OF_A_NAME} letters each; "
-            "optional. They stay on this machine.",
+            _NAMES: "Names: the players in order of play, with commas between; optional. The game's referee keeps them "
+            "beside the game, and the game proves them.",
             _ARBITER: "Arbiter: for rulings at this desk: penalties, a seat that did not come, the result. The key is "
             f"{self._folder.arbiter_file}; it is made if it is not there. It cannot be added later.",
             _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not standard: a file in the "
@@ -289,6 +291,7 @@ class Opening(Screen[Known | None]):
                     options=wire.encode_options(setup.options),
                     components=components,
                     arbiters=[] if arbiter is None else [arbiter.public.raw],
+                    people=names,
                 )
             self.dismiss(self._folder.add(table, setup.rules_id, self._place.server, names))
         except (ClientError, FolderError, ValueError) as error:
@@ -311,14 +314,19 @@ class Opening(Screen[Known | None]):
             self.query_one(f"#{field}").focus()
             return None
 
-    def _names(self, seats: int) -> list[str] | None:
-        """Return the names that were given; None if there are too many, after showing that."""
-        names = [shown_name(name) for name in self._value(_NAMES).split(",")]
-        if len(names) > seats:
-            self._say(f"names: {len(names)} of them; expected {seats} at most, with commas between")
+    def _names(self, seats: int) -> dict[int, Person] | None:
+        """Return the names that were given, by seat; None if they are too many or equal, after showing that."""
+        given = self._value(_NAMES).split(",")
+        wrong = f"{len(given)} of them; expected {seats} at most, with commas between" if len(given) > seats else ""
+        try:
+            people, _ = people_of(given)
+        except InputError as error:
+            people, wrong = {}, wrong or str(error)
+        if wrong:
+            self._say(f"names: {wrong}")
             self.query_one(f"#{_NAMES}").focus()
             return None
-        return names
+        return {seat: Person(name, token_bytes(SALT_BYTES)) for seat, name in people.items()}
 
     def _components(self) -> bytes:
         """Raise ``ValueError``."""

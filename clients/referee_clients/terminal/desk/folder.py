@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from referee.games import registry
-from referee.games.game import UnknownRules
+from referee.games.game import InputError, UnknownRules
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
+from referee.log.names import Person, Row, names_text, rows_of
 from referee.log.note import VerifierKey
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.game_copy import GameCopy
@@ -22,9 +23,11 @@ KEY_FILE, ARBITER_FILE, GAMES_FILE, NAMES_FILE, REFEREE = (
     "scribe.pem",
     "arbiter.pem",
     "games.json",
-    "names.json",
+    "names.csv",
     "referee",
 )
+_OLD_NAMES = "names.json"
+"""Names that an earlier desk wrote: by game, as a list."""
 MOST_OF_A_NAME = 20
 """Characters."""
 
@@ -71,7 +74,8 @@ class Folder:
                 VerifierKey.parse(game.verifier)
         except (TypeError, AttributeError, UnknownRules, LogError):
             raise FolderError(f"{path / GAMES_FILE}: not what the desk wrote") from None
-        self._names: dict[str, Any] = dict(_read(path / NAMES_FILE))
+        self._old_names: Mapping[str, Any] = _read(path / _OLD_NAMES)
+        self._names = _names_in(path / NAMES_FILE)
 
     def arbiter(self, *, make: bool = False) -> PrivateKey | None:
         """Return the arbiter's key; None if there is none and it is not to be made. Raise ``FolderError``."""
@@ -101,14 +105,14 @@ class Folder:
         """Return those at this referee, the newest first."""
         return [game for game in reversed(self._games.values()) if game.server == server]
 
-    def add(self, table: Table, rules_id: str, server: str, names: Sequence[str]) -> Known:
+    def add(self, table: Table, rules_id: str, server: str, people: Mapping[int, Person]) -> Known:
         """Return a game that has just been opened; its verifier key is written as well. Raise ``FolderError``."""
         known = Known(table.game_id, rules_id, server, table.token, table.verifier, table.arbiter_token)
         self._games[known.game_id] = known
         games = {game_id: asdict(game) for game_id, game in self._games.items()}
         _write(self.path / GAMES_FILE, {game_id: _without_id(fields) for game_id, fields in games.items()})
-        self._names[known.game_id] = list(names)
-        _write(self.path / NAMES_FILE, self._names)
+        self._names += [Row(seat + 1, person, known.game_id) for seat, person in people.items()]
+        _write_text(self.path / NAMES_FILE, names_text(self._names))
         try:
             self.key_file(known.game_id).write_text(f"{known.verifier}\n", encoding="utf-8")
         except OSError as error:
@@ -117,11 +121,11 @@ class Folder:
 
     def names(self, game_id: str, seats: int) -> tuple[str, ...]:
         """Return the names by seat, empty for none. The file may be edited, so it is believed only so far."""
-        found = self._names.get(game_id)
-        kept = [
-            shown_name(name) if isinstance(name, str) else "" for name in (found if isinstance(found, list) else [])
-        ]
-        return tuple((kept + [""] * seats)[:seats])
+        old = self._old_names.get(game_id)
+        listed = enumerate(old) if isinstance(old, list) else ()
+        kept = {seat: name for seat, name in listed if isinstance(name, str)}
+        kept |= {row.number - 1: row.person.name for row in self._names if row.game == game_id}
+        return tuple(shown_name(kept.get(seat, "")) for seat in range(seats))
 
     def log_file(self, game_id: str) -> Path:
         return self.path / f"{game_id}.gamelog"
@@ -167,14 +171,31 @@ def _read(path: Path) -> Mapping[str, Any]:
     return found
 
 
+def _names_in(path: Path) -> list[Row]:
+    """Return the names that the desk wrote. Raise ``FolderError``."""
+    try:
+        return rows_of(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise FolderError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, InputError) as error:
+        raise FolderError(f"{path}: {error}") from None
+
+
 def _write(path: Path, value: object) -> None:
+    """Whole or not at all. Raise ``FolderError``."""
+    _write_text(path, json.dumps(value, indent=1, ensure_ascii=False))
+
+
+def _write_text(path: Path, text: str) -> None:
     """Whole or not at all. Raise ``FolderError``."""
     part = path.with_name(f"{path.name}.part")
     try:
         part.unlink(missing_ok=True)
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1, ensure_ascii=False)
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
