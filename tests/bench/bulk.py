@@ -17,7 +17,7 @@ from typing import Any, Final
 from referee.log.file_audit import Question, audited
 from referee.log.verdict import Policy
 from referee.process.bulk import run as driver
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.run import Done, Place, run
 from tests.bench.measure import Figure
 from tests.log import registered

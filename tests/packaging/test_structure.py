@@ -49,7 +49,7 @@ STARTS = {
 }
 ALONE = {
     # A bot is a copy of this process: what a fork needs is no business of those that start programs.
-    "clients/referee_clients/bots/forked.py": {"fork"},
+    "clients/referee_clients/bots/fork.py": {"fork"},
 }
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from referee.process.bulk.isolated import Limits as TaskLimits
+from referee.process.bulk.isolation import Limits as TaskLimits
 from referee.process.bulk.results import BadOption, Shard
 from referee.process.bulk.run import Done, Place, run
 from referee.text.notation.outcomes import counted

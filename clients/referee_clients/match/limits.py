@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from referee.games import registry
 from referee_clients.bots.bot import Bot, Ending, OwnClock, Table
-from referee_clients.bots.forked import Forked
+from referee_clients.bots.fork import Forked
 from referee_clients.bots.loading import load
 from referee_clients.bots.program import MEMORY_MIB, PREFIX, START_S, Program, ProgramFailed, ProgramLate
 

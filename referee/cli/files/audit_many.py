@@ -26,7 +26,7 @@ from referee.log.fork import find_fork, read_side
 from referee.log.note import VerifierKey
 from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
 from referee.log.verdict import Policy, Verdict
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.progress import Meter, metered
 from referee.process.bulk.results import PROGRAM, Head, Journal, Line, Merged, ResultsError, Shard
 from referee.process.bulk.run import Done, place, run

@@ -19,7 +19,7 @@ from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.shared.solver import Rlimit
 from referee.cli.solver import questions
 from referee.cli.solver.questions import NO_LIMIT, Seconds, Seed, search
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
 from referee.process.bulk.run import Done, place, run

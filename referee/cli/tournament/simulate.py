@@ -24,7 +24,7 @@ from referee.cli.shared.tournament import EventPath, failures
 from referee.console import printable
 from referee.games.game import InputError
 from referee.log.deck import SEED_BYTES
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.results import LOST, PROGRAM, Head, Journal, Line, Shard
 from referee.process.bulk.run import Done, place, run

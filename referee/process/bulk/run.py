@@ -2,7 +2,7 @@
 
 An executor is anything that ``concurrent.futures`` knows: threads here, a cluster of machines, one of another library.
 Tasks are handed out in parts, so that none waits for the next one, and each is done in a process of its own kind there
-(``isolated``). A task whose process dies, hangs or needs too much memory is tried once more. A part that is lost with
+(``isolation``). A task whose process dies, hangs or needs too much memory is tried once more. A part that is lost with
 its machine is halved until the task is alone, so that no neighbour is blamed. ``place`` is this machine or a cluster.
 """
 
@@ -31,8 +31,8 @@ from time import perf_counter
 from typing import Any, Final, Generic, TypeVar
 
 import referee as program
-from referee.process.bulk import isolated
-from referee.process.bulk.isolated import Limits, Lost
+from referee.process.bulk import isolation
+from referee.process.bulk.isolation import Limits, Lost
 from referee.process.bulk.results import BadOption, OtherVersion, PlaceLost, TooManyLost
 from referee.process.bulk.worker import Raised
 
@@ -108,7 +108,7 @@ def _do(part: _Part) -> _Answers:
         answers.found.append(OtherVersion(f"{here} of Tile Referee; expected {part.version}, as here"))
         return answers
     began = perf_counter()
-    answers.found += isolated.calls(part.work, part.calls, part.enough_s)
+    answers.found += isolation.calls(part.work, part.calls, part.enough_s)
     answers.seconds = perf_counter() - began
     return answers
 
@@ -261,8 +261,8 @@ parts."""
 @contextmanager
 def here(jobs: int) -> Iterator[Place]:
     """Yield this machine, which does ``jobs`` tasks at one time. On exit no process of it is left."""
-    keeper = isolated.Keeper()
-    threads = ThreadPoolExecutor(jobs, "bulk", isolated.give, (keeper,))
+    keeper = isolation.Keeper()
+    threads = ThreadPoolExecutor(jobs, "bulk", isolation.give, (keeper,))
     try:
         yield Place(threads, lambda: jobs, _PART_HERE_S)
     finally:

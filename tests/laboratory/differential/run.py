@@ -12,7 +12,7 @@ from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_set
 from referee.process.bulk import run as driver
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.progress import metered
 from referee.process.bulk.run import Done, run
 from referee.text.render.alhambra import text

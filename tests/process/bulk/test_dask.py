@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.process.bulk import run as driver
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.results import PlaceLost
 from referee.process.bulk.run import Done, run
 from tests.cli.inside import referee

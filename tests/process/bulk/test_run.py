@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from referee.process.bulk import isolated
+from referee.process.bulk import isolation
 from referee.process.bulk import run as driver
-from referee.process.bulk.isolated import Limits
+from referee.process.bulk.isolation import Limits
 from referee.process.bulk.results import OtherVersion, PlaceLost, TooManyLost
 from referee.process.bulk.run import Done, Place, TaskFailed, run
 from referee.process.bulk.worker import Raised
@@ -53,7 +53,7 @@ def here() -> Iterator[Place]:
 def test_a_poisoned_task_costs_itself(here: Place, task: str, why: str, words: str, seconds: float) -> None:
     found = done(here, [*NEIGHBOURS[:7], task, *NEIGHBOURS[7:]], Limits(memory_mib=100, seconds=seconds))
     lost = found.pop(task)
-    assert (lost.result, lost.lost) == (None, isolated.Lost(why, words))
+    assert (lost.result, lost.lost) == (None, isolation.Lost(why, words))
     assert {each.task: each.result for each in found.values()} == {name: name[5:] for name in NEIGHBOURS}
 
 
@@ -62,7 +62,7 @@ def test_what_a_task_writes_to_the_pipe_of_its_process_is_read_as_data(here: Pla
     """It costs the task, and a pickle in it is not run."""
     found = done(here, [*NEIGHBOURS[:3], f"forge:{kind}:{tmp_path / 'run'}", *NEIGHBOURS[3:]])
     lost = {each.lost for each in found.values() if each.lost is not None}
-    assert lost == {isolated.Lost("garbled", "the worker's answer cannot be read")}
+    assert lost == {isolation.Lost("garbled", "the worker's answer cannot be read")}
     assert not (tmp_path / "run").exists()
 
 
@@ -70,14 +70,14 @@ def test_what_a_task_writes_to_the_pipe_of_its_process_is_read_as_data(here: Pla
 def test_a_late_answer_is_never_that_of_another_task(here: Place, kind: str) -> None:
     """A task forges its own answer, and the end of its request as well; then its process answers it once more."""
     asked = [(f"forge:{kind}", FEW), ("echo:1", FEW), ("echo:2", FEW)]
-    keeper = isolated.Keeper()
+    keeper = isolation.Keeper()
     try:
-        isolated.give(keeper)
-        found = [*isolated.calls(do, asked, 60.0)]
+        isolation.give(keeper)
+        found = [*isolation.calls(do, asked, 60.0)]
     finally:
         keeper.stop()
-        del isolated._of_thread.keeper
-    garbled = isolated.Lost("garbled", "the worker's answer cannot be read")
+        del isolation._of_thread.keeper
+    garbled = isolation.Lost("garbled", "the worker's answer cannot be read")
     assert found == ["forged", garbled, "2"]
 
 
@@ -131,8 +131,8 @@ def test_in_a_part_only_the_task_that_ended_the_process_is_lost(tmp_path: Path) 
     tasks = [f"pid:{number}" for number in range(3)]
     asked = [*tasks, "die", *tasks, f"die_once:{tmp_path / 'once'}", *tasks, "halt", *tasks]
     soon = replace(FEW, seconds=1.0)
-    found = list(isolated.calls(do, [(task, soon if task == "halt" else FEW) for task in asked], inf))
-    whys = [each.why if isinstance(each, isolated.Lost) else "" for each in found]
+    found = list(isolation.calls(do, [(task, soon if task == "halt" else FEW) for task in asked], inf))
+    whys = [each.why if isinstance(each, isolation.Lost) else "" for each in found]
     assert whys == ["", "", "", "died", "", "", "", "died", "", "", "", "hung", "", "", ""]
     pids = [found[at : at + 3] for at in (0, 4, 8, 12)]
     assert [len({*each}) for each in pids] == [1, 1, 1, 1], "one process had them all in its pipe"
@@ -152,13 +152,13 @@ def test_a_part_that_takes_longer_than_it_should_is_left_to_others(here: Place) 
 def test_in_a_part_each_task_has_its_own_time() -> None:
     """The time that those before it have not needed is not its own."""
     asked = [("echo:1", Limits(100, 60.0)), ("halt", Limits(100, 0.7)), ("echo:2", Limits(100, 60.0))]
-    assert list(isolated.calls(do, asked, inf)) == ["1", isolated.Lost("hung", "it took more than 0.7 s"), "2"]
+    assert list(isolation.calls(do, asked, inf)) == ["1", isolation.Lost("hung", "it took more than 0.7 s"), "2"]
 
 
 def test_a_process_that_ends_when_it_has_answered_everything_costs_nothing() -> None:
-    (found,) = isolated.calls(last_words, [("", FEW)], inf)
+    (found,) = isolation.calls(last_words, [("", FEW)], inf)
     assert isinstance(found, dict), found
-    assert list(isolated.calls(do, [("echo:1", FEW)], inf)) == ["1"], "nor the next"
+    assert list(isolation.calls(do, [("echo:1", FEW)], inf)) == ["1"], "nor the next"
 
 
 def test_what_the_function_imports_is_not_taken_from_the_time_of_a_task() -> None:
@@ -170,7 +170,7 @@ def test_what_the_function_imports_is_not_taken_from_the_time_of_a_task() -> Non
 
 
 def test_what_is_raised_in_a_part_ends_it() -> None:
-    one, raised = isolated.calls(do, [("echo:1", FEW), ("fail:me", FEW), ("echo:2", FEW)], inf)
+    one, raised = isolation.calls(do, [("echo:1", FEW), ("fail:me", FEW), ("echo:2", FEW)], inf)
     assert (one, raised) == ("1", Raised("KeyError", "me"))
 
 
