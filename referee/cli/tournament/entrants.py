@@ -11,6 +11,7 @@ import typer
 
 from referee.cli.shared.arguments import public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import warn_alike
 from referee.cli.shared.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.cli.shared.tournament import EventPath, Reason, SignedBy, TokenFile, editing, failures
 from referee.console import printable
@@ -163,6 +164,11 @@ def enter(
         if not told:
             raise InputError("NAME", "no name", "names, or --csv")
         event.names, entered = enter_players(event.log, event.names, told, late, keys)
+        known = event.names
+    for number in entered:
+        for other in known.alike(number):
+            if other < number:
+                warn_alike(known[number], f"{known[other]}, entrant {other},")
     first, last = entered[0], entered[-1]
     print(f"entered {counted(len(told), 'player')}: {first if first == last else f'{first} to {last}'}")
 

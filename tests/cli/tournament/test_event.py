@@ -606,3 +606,13 @@ def test_what_a_slip_says_names_its_table(event: Event) -> None:
         "result", "1234567 1 2", "1,2,3", code=2
     )
     assert "TABLE: 'two', expected a table's number" in event.fails("result", "two", "1,2,3", code=2)
+
+
+def test_players_whom_nobody_can_tell_apart(event: Event) -> None:
+    """One name is one player, in whatever form of Unicode and with whatever blanks; a likeness is pointed out."""
+    event.does("enter", "Jan Novák")
+    for same in ("Jan Nova\u0301k", "Jan  Novák", "JAN NOVÁK", "Jan\u00a0Novák"):
+        assert "already, expected another name" in event.fails("enter", same, code=2)
+    done = event("enter", "Jаn Novák")  # with a Cyrillic letter
+    assert done.returncode == 0
+    assert "warning: Jаn Novák and Jan Novák, entrant" in done.stderr
