@@ -1,12 +1,13 @@
 // What an entry of the log says, in words, from the entry itself: nothing here comes from whoever delivered it.
 
 import { decodeBody } from "./verify/wire.mjs";
+import { seatWords } from "./standing.mjs";
 import { w } from "./words.mjs";
 
 const NO_SEAT = "";
 
 const author = ({ author: kind, seat, scribe, arbiter }) => {
-  if (kind === "seat") return w("position.player", { n: seat });
+  if (kind === "seat") return seatWords(seat);
   if (kind === "scribe") return w("entry.scribe", { n: scribe });
   return w("entry.arbiter", { n: arbiter });
 };
@@ -29,9 +30,9 @@ export const entryWords = (entry, rules, game) => {
   if (event === "stand_in") {
     const { seat, move } = entry.stand_in;
     const what = move.length ? game.move(decodeBody(rules.move, move)) : w("entry.passes");
-    return { who: w("position.player", { n: seat }), what: w("entry.stand_in", { what }) };
+    return { who: seatWords(seat), what: w("entry.stand_in", { what }) };
   }
   if (event === "end") return { who: "", what: w("entry.end", { places: entry.end.places.join(", ") || "–", scores: entry.end.scores.join(", ") || "–" }) };
   const body = entry[event];
-  return { who: body?.seat === undefined ? "" : w("position.player", { n: body.seat }), what: w(`entry.${event}`) };
+  return { who: body?.seat === undefined ? "" : seatWords(body.seat), what: w(`entry.${event}`) };
 };
