@@ -6,13 +6,11 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
-
-import typer
+from typing import Final
 
 import referee as program
-from referee.cli import PANELS, application
-from tests.docs.reference import argument_of, meaning_of, names_of, paragraphs_of, parameters_of
+from referee.cli import PANELS
+from tests.docs.reference import Command, argument_of, meaning_of, names_of, the_command
 from tests.sizes import day
 
 MAN: Final = Path(__file__).parent.parent / "build" / "man"
@@ -21,7 +19,7 @@ _SECTION: Final = 1
 
 def pages() -> dict[str, str]:
     """Return each page by the name of its file: one of the program, and one of each command."""
-    group: Any = typer.main.get_command(application())
+    group = the_command()
     found = {"referee": "\n".join(_overview(group))}
     for commands in PANELS.values():
         for name in commands:
@@ -29,7 +27,7 @@ def pages() -> dict[str, str]:
     return {f"{name}.{_SECTION}": text + "\n" for name, text in found.items()}
 
 
-def _overview(group: Any) -> Iterator[str]:
+def _overview(group: Command) -> Iterator[str]:
     yield from _head("referee", group.help)
     yield from (".SH SYNOPSIS", r"\fBreferee\fR \fICOMMAND\fR [\fIOPTIONS\fR]", ".SH DESCRIPTION", *_text(group.help))
     for panel, commands in PANELS.items():
@@ -39,9 +37,9 @@ def _overview(group: Any) -> Iterator[str]:
             yield _escaped(_first(group.commands[name].help))
 
 
-def _page(words: str, command: Any) -> Iterator[str]:
+def _page(words: str, command: Command) -> Iterator[str]:
     yield from _head(words.replace(" ", "-"), command.help)
-    inner = getattr(command, "commands", {})
+    inner = command.commands
     yield ".SH SYNOPSIS"
     yield from (
         _synopsis(words, command) if not inner else [f"\\fB{_escaped(words)}\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]"]
@@ -61,24 +59,23 @@ def _head(name: str, text: str) -> Iterator[str]:
     yield from (".ad l", ".SH NAME", f"{_escaped(name)} \\- {_escaped(_first(text).rstrip('.'))}")
 
 
-def _synopsis(words: str, command: Any) -> Iterator[str]:
-    arguments, options = parameters_of(command)
-    parts = [f"\\fB{_escaped(words)}\\fR", *(f"\\fI{_escaped(argument_of(each))}\\fR" for each in arguments)]
-    yield " ".join([*parts, *(["[\\fIOPTIONS\\fR]"] if options else [])])
+def _synopsis(words: str, command: Command) -> Iterator[str]:
+    arguments = [f"\\fI{_escaped(argument_of(each))}\\fR" for each in command.arguments]
+    parts = [f"\\fB{_escaped(words)}\\fR", *arguments, *(["[\\fIOPTIONS\\fR]"] if command.options else [])]
+    yield " ".join(parts)
 
 
-def _options(command: Any, title: str = "") -> Iterator[str]:
-    arguments, options = parameters_of(command)
-    if title and (arguments or options):
+def _options(command: Command, title: str = "") -> Iterator[str]:
+    if title and command.words:
         yield title
-    for each in (*arguments, *options):
+    for each in (*command.arguments, *command.options):
         names = names_of(each).replace("\\|", "|")
         yield from (".TP", _marked(names), _marked(meaning_of(each).replace("\\|", "|")) or r"\&")
 
 
 def _text(text: str) -> Iterator[str]:
     """Yield paragraphs and lists of a help text."""
-    for number, paragraph in enumerate(re.split(r"\n\s*\n", paragraphs_of(text))):
+    for number, paragraph in enumerate(re.split(r"\n\s*\n", text)):
         items = re.split(r"^\s*[-*] ", paragraph, flags=re.MULTILINE)
         if number and items[0].strip():
             yield ".PP"
@@ -90,7 +87,7 @@ def _text(text: str) -> Iterator[str]:
 
 def _first(text: str) -> str:
     """Return a help text's first sentence, without the marks of Markdown."""
-    return re.split(r"(?<=\.)\s", " ".join(paragraphs_of(text).split()))[0].replace("`", "").replace("*", "")
+    return re.split(r"(?<=\.)\s", " ".join(text.split()))[0].replace("`", "").replace("*", "")
 
 
 def _marked(text: str) -> str:

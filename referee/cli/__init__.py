@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from errno import ENOSPC
 from importlib import import_module
 from inspect import cleandoc
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any, Final
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-import typer
-from typer.exceptions import TyperException
+from cyclopts import App, ArgumentCollection, CycloptsError, Group, Parameter
 
 import referee as program
 from referee import console, core
 from referee.cli.shared import output
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure, missing
+from referee.cli.shared.commands import OPTIONS, group
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure, missing
 from referee.text.notation.violations import BadWord
+
+if TYPE_CHECKING:
+    from cyclopts.help import HelpPanel
+    from rich.console import Console, ConsoleOptions
 
 PANELS: Final[Mapping[str, Mapping[str, str]]] = {
     "The referee": {
@@ -110,59 +115,84 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Commands whose own commands are in several modules: of which only the one that is asked for is imported."""
 COMMANDS: Final[Mapping[str, str]] = {name: module for panel in PANELS.values() for name, module in panel.items()}
-_HELP: Final = r'^(?:@{word}\.callback\([^\n]*\ndef \w+|def _?{word})\(.*?:\n    """(.*?)"""'
-"""The docstring of a command's function, or of the callback of its group."""
-_COMPLETING: Final = "_REFEREE_COMPLETE"
-"""The variable with which a shell asks what a word can become."""
-_PANEL_OF: Final = {name: panel for panel, commands in PANELS.items() for name in commands}
+_BEGINNINGS: Final = ("\n{} = group(", "\ndef {}(", "\ndef _{}(")
+"""The ways in which a module begins a command, or a group of commands: the next docstring is its help."""
+_SETTINGS: Final = ("serve", "web")
+"""Commands whose options can stand in a file and in the environment."""
+_PANEL_OF: Final = {
+    name: panel
+    for number, (title, commands) in enumerate(PANELS.items())
+    for panel in [Group(title, sort_key=OPTIONS.sort_key + 1 + number)]
+    for name in commands
+}
 
 
-def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+def application(names: Iterable[str] = COMMANDS) -> App:
     """Return the command with these subcommands, such as ``audit`` or ``event check``; no other one is imported."""
     # Before gRPC is imported, as it looks only then: we report errors ourselves, in one line.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     app = _bare()
+    wanted: dict[str, list[str]] = {}
     for name in names:
         word, _, inner = name.partition(" ")
+        wanted.setdefault(word, []).extend([inner] if inner else GROUPS.get(word, ()))
+    for word, inners in wanted.items():
         command = _function(COMMANDS[word], word)
         if word in GROUPS:
-            wanted = [inner] if inner else GROUPS[word]
-            command = _group(command, {each: _function(GROUPS[word][each], each) for each in wanted})
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=word, rich_help_panel=_PANEL_OF[word])
-        else:
-            app.command(word, rich_help_panel=_PANEL_OF[word])(command)
+            command = _filled(word, command, {each: _function(GROUPS[word][each], each) for each in inners})
+        app.command(command, name=word)
+        app[word].group = _PANEL_OF[word]
     return app
 
 
-def overview(group: str = "") -> typer.Typer:
+def overview(word: str = "") -> App:
     """Return the command, or this group, with only the help of its subcommands: to import them all takes seconds."""
-    app = _bare(completion=not group)
-    if group:
-        inner = dict.fromkeys(GROUPS[group], _nothing)
-        app.add_typer(_group(_function(COMMANDS[group], group), inner, GROUPS[group]), name=group)
-        return app
-    for name, module in COMMANDS.items():
-        app.command(name, rich_help_panel=_PANEL_OF[name], help=_summary(module, name))(_nothing)
+    app = shown = _bare()
+    if word:
+        inner = dict.fromkeys(GROUPS[word], _nothing)
+        shown = _filled(word, _function(COMMANDS[word], word), inner, GROUPS[word])
+        app.command(shown, name=word)
+    else:
+        for number, (name, module) in enumerate(COMMANDS.items()):
+            app.command(_nothing, name=name, group=_PANEL_OF[name], help=_summary(module, name), sort_key=number)
+        app.command(install_completion, name="--install-completion", group=OPTIONS)
+        app.command(show_completion, name="--show-completion", group=OPTIONS)
+    # To load what reads Markdown takes as long as everything else, and to draw boxes as well.
+    shown.help_format, shown.help_formatter = "plaintext", _in_columns
+    shown.help = "\n\n".join(" ".join(each.split()) for each in shown.help.split("\n\n"))
+    shown.usage = f"Usage: {' '.join(filter(None, ('referee', word)))} COMMAND"
     return app
 
 
-def _bare(*, completion: bool = False) -> typer.Typer:
-    """Return it without commands. ``completion``: with the options that install completion, of which one is asked."""
-    app = typer.Typer(name="referee", no_args_is_help=True, add_completion=completion, rich_markup_mode="markdown")
-    app.callback()(referee)
+def _in_columns(console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+    """Print a panel of the overview."""
+    names = [entry.display_labels[0] for entry in panel.entries]
+    left = max(map(len, names)) + 4
+    lines = [panel.title]
+    for name, entry in zip(names, panel.entries, strict=True):
+        told = wrap(str(getattr(entry.description, "primary_renderable", "")), options.max_width - left)
+        lines += [f"  {first:{left - 2}}{text}" for first, text in zip_longest([name], told, fillvalue="")]
+    console.print(*lines, "", sep="\n", markup=False, highlight=False)
+
+
+def _bare() -> App:
+    """Return it without commands."""
+    app = group("referee", referee.__doc__ or "", version=_version)
+    app["--help"].group = app["--version"].group = OPTIONS
     return app
 
 
-def _group(
-    callback: Callable[[], None], commands: Mapping[str, Callable[..., Any]], modules: Mapping[str, str] | None = None
-) -> typer.Typer:
+def _filled(
+    name: str,
+    about: Callable[[], None],
+    commands: Mapping[str, Callable[..., Any]],
+    modules: Mapping[str, str] | None = None,
+) -> App:
     """Return a group of these commands. With modules, their help is read there, not from the functions."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-    group.callback()(callback)
-    for name, command in commands.items():
-        group.command(name, help=_summary(modules[name], name) if modules else None)(command)
-    return group
+    found = group(name, about.__doc__ or "", group=_PANEL_OF[name])
+    for number, (word, command) in enumerate(commands.items()):
+        found.command(command, name=word, help=_summary(modules[word], word) if modules else None, sort_key=number)
+    return found
 
 
 def _function(module: str, name: str) -> Any:
@@ -183,11 +213,12 @@ def _summary(module: str, name: str) -> str:
     source = Path(__file__).parent.joinpath(*path.split("."))
     source = source / "__init__.py" if source.is_dir() else source.with_suffix(".py")
     # A look into the text: to parse all of the modules takes as long as to show the help.
-    found = re.search(_HELP.format(word=word), source.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return cleandoc(found[1]) if found else ""
+    text = source.read_text(encoding="utf-8")
+    at = next(at for begins in _BEGINNINGS if (at := text.find(begins.format(word))) >= 0)
+    return cleandoc(text[at:].split('\n    """', 1)[1].split('"""', 1)[0])
 
 
-def _asked(word: str = "", inner: str = "") -> typer.Typer:
+def _asked(word: str = "", inner: str = "") -> App:
     """Return the command with the subcommand that the first words name; without one, for an error message or the
     help."""
     if word not in COMMANDS:
@@ -197,34 +228,34 @@ def _asked(word: str = "", inner: str = "") -> typer.Typer:
     return overview(word) if word in GROUPS else application([word])
 
 
-def _completing() -> typer.Typer:
-    """Return the command with the subcommand whose words a shell wants to have completed."""
-    # Typer exports it nowhere, and calls it only where its own options for completion are in every command.
-    from typer.completion import completion_init  # type: ignore[attr-defined]  # noqa: PLC0415 - only shells need it
-
-    completion_init()
-    if (typed := os.environ.get("COMP_WORDS")) is not None:  # bash's; one word a line, the first is the program
-        words = typed.split("\n")[1 : int(os.environ.get("COMP_CWORD", "1"))]
-    else:
-        typed = os.environ.get("_TYPER_COMPLETE_ARGS", "")
-        words = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
-    try:
-        return _asked(*words[:2])
-    except ModuleNotFoundError:  # an extra: the shell gets no message
-        return overview()
+_Shell = Annotated[Literal["bash", "zsh", "fish"] | None, Parameter(show_default="yours")]
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"referee {program.__version__}" + (" (compiled core)" if core.is_compiled() else ""))
-        raise typer.Exit
+def install_completion(shell: _Shell = None, /) -> None:
+    """Install completion of commands and options for your shell. Install it again with a new version."""
+    print(f"installed {_complete().install_completion(shell=shell)}; it works in new shells")
 
 
-def referee(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
+def show_completion(shell: _Shell = None, /) -> None:
+    """Print the script that completes commands and options in your shell."""
+    print(_complete().generate_completion(shell=shell))
+
+
+def _complete() -> App:
+    """Return the command with all subcommands for which no extra is missing."""
+    names = []
+    for name in [*(COMMANDS.keys() - GROUPS), *(f"{word} {inner}" for word in GROUPS for inner in GROUPS[word])]:
+        with suppress(ModuleNotFoundError):
+            application([name])
+            names.append(name)
+    return application(names)
+
+
+def _version() -> str:
+    return f"referee {program.__version__}" + (" (compiled core)" if core.is_compiled() else "")
+
+
+def referee() -> None:
     """A referee for tile-laying games: it deals, rules on every move and keeps a log that anyone can verify.
 
     Exit codes of every command: 0 done; 1 failed, with the reason in one line; 2 wrong usage. Commands that judge a
@@ -232,13 +263,34 @@ def referee(
     """
 
 
+def run(words: Sequence[str]) -> None:
+    """Run the command that the words name. Raise ``Failure``, ``Exit``, ``CycloptsError``."""
+    if words[0:1] == ["rule"] and words[1:] and words[1].startswith("--sign="):
+        words = ["rule", *words[1].split("=", 1), *words[2:]]
+    app, found = _asked(*words[:2]), ArgumentCollection()  # type: ignore[no-untyped-call]
+
+    def settled(_: App, names: tuple[str, ...], arguments: ArgumentCollection) -> None:
+        found.extend(arguments)
+        if names[0] in _SETTINGS:
+            import_module(f"{__name__}.operators.settings").take(names[0], arguments)
+
+    app.config = settled
+    command, bound, wanted = app.parse_args(words, exit_on_error=False, print_error=False)
+    command(*bound.args, **bound.kwargs, **dict.fromkeys(wanted, found))
+    if command == app.help_print and "--help" not in words:
+        raise Exit(EXIT_USAGE)
+
+
 def main() -> None:
     """Run the command; whatever stops it is one line on standard error and an exit code."""
     console.accept_every_character()
+    code = 0
     try:
-        app = _completing() if _COMPLETING in os.environ else _asked(*sys.argv[1:3])
-        code = app(standalone_mode=False)
-        with suppress(typer.Exit):  # the reader has left: the code is that of the command all the same
+        run(sys.argv[1:])
+        output.write("")
+    except Exit as ended:
+        code = ended.exit_code
+        with suppress(Exit):  # the reader has left: the code is that of the command all the same
             output.write("")
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
@@ -248,11 +300,8 @@ def main() -> None:
         code = _stop(str(lacking), lacking.exit_code)
     except BadWord as error:
         code = _stop(str(error), EXIT_USAGE)
-    except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
-        # Choices come one a line, and what is wrong with one with the name of a Python error.
-        message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
-        sentence = message if message.endswith((".", "?")) else f"{message}."
-        code = _stop(f"{sentence} Try --help.", EXIT_USAGE) if message else EXIT_USAGE
+    except CycloptsError as error:  # words that no command knows
+        code = _stop(f"{' '.join(str(error).split())} Try --help.", EXIT_USAGE)
     except OSError as error:
         if error.filename is not None:
             code = _stop(f"{error.filename}: {error.strerror}", EXIT_FAILED)

@@ -32,6 +32,13 @@ def names() -> tuple[str, ...]:
     return tuple(_VERSIONS)
 
 
+def versions(rules_id: str) -> tuple[int, ...]:
+    """Return the versions of a game, the oldest first; no game is imported. Raise ``UnknownRules``."""
+    if rules_id not in _VERSIONS:
+        raise UnknownRules(f"no rules {rules_id!r}")
+    return _VERSIONS[rules_id]
+
+
 def get(rules_id: str, version: int = 0) -> Any:
     """Return the game; version 0 is the newest. Raise ``UnknownRules``."""
     versions = _VERSIONS.get(rules_id, ())

@@ -22,7 +22,7 @@ from threading import Lock
 from unittest.mock import patch
 
 import structlog
-import typer
+from cyclopts import App
 
 from referee import cli
 from referee.cli.shared.solver import Solver
@@ -68,14 +68,13 @@ def _run(
         patch.dict(os.environ, env),
         patch.object(sys, "argv", texts),
         patch.object(sys, "path", sys.path[:]),  # bots of one's own are imported from where a command runs
-        patch.object(sys.modules["__main__"], "__package__", None),  # or the help would call the program by its name
         patch.object(sys, "stdin", TextIOWrapper(BufferedReader(BytesIO(stdin)), encoding="utf-8")),
         patch.object(sys, "stdout", TextIOWrapper(BufferedWriter(out), encoding="utf-8")),
         patch.object(sys, "stderr", TextIOWrapper(BufferedWriter(error), encoding="utf-8")),
         patch.object(asyncio, "run", run),
         patch.object(Solver, "__init__", warm_solver.init),
         patch.object(Solver, "__exit__", warm_solver.leave),
-        patch.object(cli, "application", lambda names: _built(*names)),
+        patch.object(cli, "application", lambda names: _application(names) if "--help" in texts else _built(*names)),
         patch.object(logging.getLogger(), "handlers", []),  # a command before this one may have said what libraries say
         chdir(cwd),
     ):
@@ -95,9 +94,9 @@ _application = cli.application
 
 
 @cache
-def _built(name: str) -> Callable[..., object]:
+def _built(name: str) -> App:
     """Return the program with this command, which keeps nothing of a run: to build it takes longer than most runs."""
-    return typer.main.get_command(_application([name]))
+    return _application([name])
 
 
 def _handlers() -> list[object]:

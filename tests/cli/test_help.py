@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from inspect import cleandoc
 
-import typer
-
-from referee.cli import COMMANDS, application, overview
+from referee.cli import COMMANDS, GROUPS, application, overview
 
 
 def test_the_overview_says_what_the_commands_say() -> None:
-    whole: Any = typer.main.get_command(application())
-    short: Any = typer.main.get_command(overview())
-    assert set(short.commands) == set(whole.commands) == set(COMMANDS)
-    for name, command in whole.commands.items():
-        assert short.commands[name].help == command.help, name
-        assert short.commands[name].rich_help_panel == command.rich_help_panel
+    whole, short = application(), overview()
+    assert {name for name in short if not name.startswith("--")} == {*whole} - {"--help", "--version"} == {*COMMANDS}
+    for name in COMMANDS:
+        assert cleandoc(short[name].help) == cleandoc(whole[name].help), name
+        assert short[name].group == whole[name].group, name
+
+
+def test_the_overview_of_a_group_says_what_its_commands_say() -> None:
+    for word in GROUPS:
+        whole, short = application([word])[word], overview(word)[word]
+        assert {*short} == {*whole}
+        assert {name: cleandoc(short[name].help) for name in short} == {
+            name: cleandoc(whole[name].help) for name in whole
+        }
 
 
 def test_the_overview_imports_no_command() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from enum import Enum
+from collections.abc import Iterator, Mapping
+from functools import cache
+from inspect import cleandoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import typer
+from cyclopts import App, Argument, ArgumentCollection, Group
+from cyclopts.help import create_parameter_help_panel
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
 
 from hatch_build import PROTO, compile_protos
@@ -22,7 +24,8 @@ Made from the help of each command by `make docs`. `referee COMMAND --help` says
 `serve` and `web` can stand in a file and in the environment, too ([how](../operate/reference.md#options)).
 
 Your shell can complete commands and options: `referee --install-completion` sets that up for the shell that you run it
-in. In a checkout `make man` writes all of this as manual pages into `build/man`.
+in. The script that it writes knows the commands of this version, so run it again after an upgrade. In a checkout
+`make man` writes all of this as manual pages into `build/man`.
 """
 _API: Final = """\
 # The API
@@ -35,71 +38,107 @@ _SERVICE, _METHOD, _MESSAGE, _FIELD, _ENUM, _NESTED, _VALUE = 6, 2, 4, 2, 5, 3, 
 """Numbers of fields in paths of ``SourceCodeInfo.Location`` (descriptor.proto)."""
 
 
+class Word(NamedTuple):
+    """An option or an argument of a command, as its help shows it."""
+
+    names: tuple[str, ...]
+    """The names of an option, or the word that stands for an argument."""
+    metavar: str
+    help: str
+    default: str
+    is_required: bool
+    is_argument: bool
+    is_list: bool
+
+
+class Command(NamedTuple):
+    """A command, as its help shows it."""
+
+    help: str
+    words: tuple[Word, ...]
+    commands: Mapping[str, Command]
+
+    @property
+    def arguments(self) -> list[Word]:
+        """Those that are no options."""
+        return [word for word in self.words if word.is_argument]
+
+    @property
+    def options(self) -> list[Word]:
+        """Those with names."""
+        return [word for word in self.words if not word.is_argument]
+
+
+@cache
+def the_command() -> Command:
+    """Return ``referee`` with all its commands."""
+    return command_of(application())
+
+
+def command_of(*way: App) -> Command:
+    """Return a command with those below it. ``way``: those above it, and itself."""
+    app = way[-1]
+    with way[0].app_stack(list(way)):
+        words = app.assemble_argument_collection().filter_by(parse=True) if app.default_command else ()
+        told = tuple(_word(each) for each in words if each.show and not each.children)
+    below = {name: command_of(*way, app[name]) for name in app if not name.startswith("--")}
+    return Command(cleandoc(app.help), told, below)
+
+
+def _word(argument: Argument) -> Word:
+    one = ArgumentCollection([argument])  # type: ignore[no-untyped-call]
+    (entry,) = create_parameter_help_panel(Group("one"), one, "plaintext").entries
+    is_argument = entry.positional_label is not None
+    return Word(
+        (entry.positional_label or "",) if is_argument else (*entry.positive_names, *entry.negative_names),
+        entry.metavar or "",
+        " ".join((argument.parameter.help or "").split()),
+        entry.default or "",
+        entry.required,
+        is_argument,
+        argument.token_count()[1],
+    )
+
+
 def commands_page() -> str:
     """Return every command with its options as Markdown."""
-    group = typer.main.get_command(application())
     lines = [_COMMANDS]
     for panel, commands in PANELS.items():
         lines += [f"## {panel}", ""]
         for name in commands:
-            lines += _command(f"referee {name}", group.commands[name], 3)  # type: ignore[attr-defined]
+            lines += _command(f"referee {name}", the_command().commands[name], 3)
     return "\n".join(lines)
 
 
-def _command(words: str, command: Any, depth: int) -> Iterator[str]:
-    yield from (f"{'#' * depth} {words}", "", paragraphs_of(command.help or ""), "")
-    inner = getattr(command, "commands", {})
-    arguments, options = parameters_of(command)
-    if arguments or (options and not inner):
-        usage = [words, *(argument_of(each) for each in arguments), *(["[OPTIONS]"] if options else [])]
+def _command(words: str, command: Command, depth: int) -> Iterator[str]:
+    yield from (f"{'#' * depth} {words}", "", command.help, "")
+    if command.arguments or (command.options and not command.commands):
+        usage = [words, *map(argument_of, command.arguments), *(["[OPTIONS]"] if command.options else [])]
         yield from (f"    {' '.join(usage)}", "")
-    if arguments or options:
+    if command.words:
         yield from ("| option | meaning |", "|---|---|")
-        yield from (f"| {names_of(each)} | {meaning_of(each)} |" for each in (*arguments, *options))
+        yield from (f"| {names_of(each)} | {meaning_of(each)} |" for each in (*command.arguments, *command.options))
         yield ""
-    for name, each in inner.items():
+    for name, each in command.commands.items():
         yield from _command(f"{words} {name}", each, depth + 1)
 
 
-def parameters_of(command: Any) -> tuple[list[Any], list[Any]]:
-    """Return a command's arguments and its options, as far as the help shows them."""
-    shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
-    arguments = [each for each in shown if not each.opts[0].startswith("-")]
-    return arguments, [each for each in shown if each.opts[0].startswith("-")]
-
-
-def paragraphs_of(text: str) -> str:
-    """Return a help text as Markdown; a block for terminals begins with a backspace there."""
-    return text.replace("\b\n", "").strip()
-
-
-def argument_of(argument: Any) -> str:
+def argument_of(argument: Word) -> str:
     """Return an argument as the first line of a help shows it."""
-    name = argument.metavar or argument.name.upper()
-    name += "..." if argument.nargs == -1 else ""
-    return name if argument.required else f"[{name}]"
+    name = argument.names[0] + ("..." if argument.is_list else "")
+    return name if argument.is_required else f"[{name}]"
 
 
-def names_of(parameter: Any) -> str:
+def names_of(word: Word) -> str:
     """Return the names of an option, or the word that stands for an argument, as a cell of a table in Markdown."""
-    if not parameter.opts[0].startswith("-"):
-        return f"`{parameter.metavar or parameter.name.upper()}`".replace("|", "\\|")
-    names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
-    metavar = "" if getattr(parameter, "is_flag", False) else parameter.metavar or ""
-    return (f"{names} {metavar}").strip().replace("|", "\\|")
+    names = ", ".join(f"`{name}`" for name in word.names)
+    return f"{names} {'' if word.is_argument else word.metavar}".strip().replace("|", "\\|")
 
 
-def meaning_of(parameter: Any) -> str:
+def meaning_of(word: Word) -> str:
     """Return an option's help and default as a cell of a table in Markdown."""
-    text = " ".join((parameter.help or "").split())
-    default = parameter.default
-    if parameter.show_default and default not in (None, (), [], "", False) and not callable(default):
-        told = default.value if isinstance(default, Enum) else default
-        told = ", ".join(map(str, told)) if isinstance(told, Sequence) and not isinstance(told, str) else told
-        text += f" Default: `{parameter.show_default if isinstance(parameter.show_default, str) else told}`."
-    if parameter.required:
-        text += " Required."
-    return text.replace("|", "\\|").strip()
+    parts = (word.help, f"Default: `{word.default}`." if word.default else "", "Required." if word.is_required else "")
+    return " ".join(filter(None, parts)).replace("|", "\\|")
 
 
 # --- the API --------------------------------------------------------------------------------------------------------

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from referee.cli import application
+from tests.docs.reference import Command, the_command
 from tests.docs.shell import ROOT
 
 HISTORY = ROOT / "docs" / "history"
@@ -19,7 +17,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *(page for page in sorted((ROOT / "docs").rglob("*.md")) if HISTORY not in page.parents),
 ]
-COMMANDS: Any = typer.main.get_command(application())
+COMMANDS = the_command()
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -32,14 +30,14 @@ def code(page: Path) -> list[str]:
     return [*re.findall(r"^    (.*)", text, re.MULTILINE), *lines, *(" ".join(words.split()) for words in inline)]
 
 
-def named(page: Path) -> list[tuple[Any, str]]:
+def named(page: Path) -> list[tuple[Command, str]]:
     """Return each ``referee …`` on the page: the command, and its words. "referee fault" is an ending of games."""
     found = []
     for line in code(page):
         for words in re.findall(r"(?:^|[|$] )(?:\d?\$ )?referee (?!fault\b)([a-z].*?)(?= \| |  #|$)", line):
             command = COMMANDS
             for word in re.findall(r"[a-z-]+", words.replace("rule --sign", "rule sign")):  # the same command
-                if word.startswith("-") or not hasattr(command, "commands"):
+                if word.startswith("-") or not command.commands:
                     break
                 assert word in command.commands, f"{page.name}: referee {words}"
                 command = command.commands[word]
@@ -54,7 +52,7 @@ def test_there_are_commands_on_the_pages() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_and_options_exist(page: Path) -> None:
     for command, words in named(page):
-        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        known = {name for option in command.options for name in option.names}
         for option in re.findall(r"(?<= )--[a-z][\w-]*", re.sub(r"'[^']*'|\"[^\"]*\"", "''", words)):
             assert option in {*known, "--help"}, f"{page.name}: referee {words}"
 

@@ -8,12 +8,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from referee.cli import COMMANDS, application
+from referee.cli import COMMANDS
+from tests.docs.reference import Command, the_command
 from tests.docs.shell import ROOT
 
 MADE = {ROOT / "docs" / "theorems.md", *(ROOT / "docs" / "rules").glob("*.md")}
@@ -231,14 +230,14 @@ CLIENTS = ("clients/referee_clients",)
 def helps() -> Iterator[tuple[str, str, bool]]:
     """Return every command and option with its help, and whether it is a command."""
 
-    def walk(name: str, command: Any) -> Iterator[tuple[str, str, bool]]:
-        yield name, command.help or "", True
-        for each in command.params:
-            yield f"{name} {each.name}", getattr(each, "help", None) or "", False
-        for word, below in getattr(command, "commands", {}).items():
+    def walk(name: str, command: Command) -> Iterator[tuple[str, str, bool]]:
+        yield name, command.help, True
+        for each in command.words:
+            yield f"{name} {each.names[0]}", each.help, False
+        for word, below in command.commands.items():
             yield from walk(f"{name} {word}", below)
 
-    yield from walk("referee", typer.main.get_command(application()))
+    yield from walk("referee", the_command())
 
 
 @cache

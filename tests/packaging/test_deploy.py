@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 
 from referee.cli import application
@@ -49,12 +48,7 @@ def shown(environment: dict[str, str], *words: str) -> dict[str, str]:
 
 def parsed(words: Sequence[str]) -> None:
     """Read the words after ``referee`` as the command does; raises for an option that there is not."""
-    group: Any = typer.main.get_command(application([words[0]]))
-    command = group.commands[words[0]]
-    with command.make_context(words[0], list(words[1:]), resilient_parsing=True) as context:
-        assert context.args == []
-    known = {option for each in command.params for option in each.opts}
-    assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known
+    application([words[0]]).parse_args(words, exit_on_error=False, print_error=False)
 
 
 def composed(*names: str) -> dict[str, dict[str, Any]]:

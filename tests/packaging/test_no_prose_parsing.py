@@ -25,7 +25,6 @@ FOREIGN = {
     ("clients/referee_clients/sdk/errors.py", "denied"): "gRPC tells why TLS refused a connection in words alone",
     ("clients/referee_clients/sdk/errors.py", "is_expired"): "likewise",
     ("clients/referee_clients/sdk/errors.py", "passes"): "likewise",
-    ("referee/cli/__init__.py", "main"): "typer's messages are for people, several lines long",
     ("referee/cli/shared/components.py", "_cause"): "protobuf's error of JSON has nothing but words",
     ("referee/cli/shared/remote.py", "refused"): "gRPC tells why there is no connection in words alone",
     ("referee/process/worker.py", "serve"): "Z3 tells that it is out of memory in words alone",

@@ -10,24 +10,31 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import cyclopts
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from tests.rig.referee import Referee, running
 from tests.rig.run import each, rig
 
 
 def main(
-    seed: Annotated[int, typer.Option(min=0, help="Of the first game; those that follow have the next ones.")] = 1,
-    games: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
-    at_once: Annotated[int, typer.Option(min=1, help="So many at a time.")] = 32,
-    gap: Annotated[int, typer.Option(min=2, help="About one message of so many suffers something.")] = 20,
+    *,
+    seed: Annotated[
+        int, Parameter(help="Of the first game; those that follow have the next ones.", validator=Number(gte=0))
+    ] = 1,
+    games: Annotated[int, Parameter(help="How many.", validator=Number(gte=1))] = 1,
+    at_once: Annotated[int, Parameter(help="So many at a time.", validator=Number(gte=1))] = 32,
+    gap: Annotated[
+        int, Parameter(help="About one message of so many suffers something.", validator=Number(gte=2))
+    ] = 20,
 ) -> None:
     """Play whole games through broken networks and check clients' messages. Exit code 1: a finding."""
     # gRPC logs every message that it cannot read; here that is most of the log.
     logging.getLogger("grpc").setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as referee:
         failed = asyncio.run(_play(referee, range(seed, seed + games), at_once, gap))
-    raise typer.Exit(1 if failed else 0)
+    raise SystemExit(1 if failed else 0)
 
 
 async def _play(referee: Referee, seeds: range, at_once: int, gap: int) -> int:
@@ -49,6 +56,4 @@ async def _play(referee: Referee, seeds: range, at_once: int, gap: int) -> int:
 
 
 if __name__ == "__main__":
-    app = typer.Typer(pretty_exceptions_enable=False)
-    app.command()(main)
-    app()
+    cyclopts.run(main)

@@ -7,20 +7,21 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.cli.shared.remote import DEFAULT_SERVER, Server, Transport, token_of
 from referee_clients.terminal.console.cases import Post
 from referee_clients.terminal.console.screen import ConsoleApp
 
 
-def arbiter(  # noqa: PLR0917 - typer reads options from the signature
-    key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)],
+def arbiter(
+    *,
+    key: Annotated[Path, Parameter(metavar="FILE", help="The arbiter's private key.", show_default=False)],
     token_file: Annotated[
         list[Path] | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="A file with a token: of one game, as `referee new` prints it, or of all games of the referee, from "
             "`referee token issue NAME --scope arbiter`. Repeatable.",
@@ -28,10 +29,7 @@ def arbiter(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = None,
     server: Server = DEFAULT_SERVER,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Watch every game that an arbiter may rule on, and rule with three keys: select, kind of ruling, confirm.
 
@@ -47,7 +45,7 @@ def arbiter(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("the console needs a terminal; expected one, or `referee docket` and `referee rule`", EXIT_USAGE)
     private = private_key("--key", key)
     tokens = [token_of(path) for path in token_file or []]
-    if not tokens and tls_cert is None:
+    if not tokens and transport.tls_cert is None:
         raise Failure("no token; expected --token-file FILE, with a token for arbiters", EXIT_USAGE)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, tokens[0] if tokens else "")
+    secured = transport.security(server, tokens[0] if tokens else "")
     asyncio.run(ConsoleApp(Post(server, tokens or [""], private, secured)).run_async())

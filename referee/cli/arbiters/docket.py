@@ -6,22 +6,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.remote import (
-    DATA,
-    DataForAddress,
-    SendInClear,
-    ServerOfData,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    security,
-    server_of,
-)
+from referee.cli.shared.remote import DATA, DataForAddress, ServerOfData, Transport, server_of
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.table import called
 from referee.log.audit import audit
@@ -36,22 +26,21 @@ from referee_clients.status import docket_lines
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
 
 
-def docket(  # noqa: PLR0917 - typer reads options from the signature
+def docket(
     game: Annotated[
         str,
-        typer.Argument(
-            metavar="GAME|FILE", help="The game's id or its first 8 or more digits, or a game file.", show_default=False
+        Parameter(
+            name="GAME|FILE", help="The game's id or its first 8 or more digits, or a game file.", show_default=False
         ),
     ],
+    /,
+    *,
     server: ServerOfData = None,
     data: DataForAddress = DATA,
     key: Annotated[
-        str | None, typer.Option(metavar="VKEY", help="With a FILE: audit it with the referee's verifier key.")
+        str | None, Parameter(metavar="VKEY", help="With a FILE: audit it with the referee's verifier key.")
     ] = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Show the state of a game's table: who has forfeited, strikes, protests, rulings, and what the game waits for.
 
@@ -73,7 +62,7 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
             "--key is only for files: a running game cannot be audited; expected a game file, or no --key", EXIT_USAGE
         )
     server = server_of(server, data)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure)
+    secured = transport.security(server)
     game = whole_id(server, secured, game)
 
     async def ask() -> pb.Docket:

@@ -10,10 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared.arguments import private_key, public_key
+from referee.cli.shared.commands import group
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.names import names_now, place_lines, player_line, seat_of
 from referee.cli.shared.remote_games import whole_id
@@ -58,9 +59,7 @@ from referee_clients.sdk.opening import milliseconds
 class _SigningWords(Admitted):
     """The options of signing a ruling in a file."""
 
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The ruling, as the page /desk saves it.", show_default=False)
-    ]
+    file: Annotated[Path, Parameter(name="FILE", help="The ruling, as the page /desk saves it.", show_default=False)]
     key: ArbiterKey
     yes: Yes = False
 
@@ -137,24 +136,21 @@ def _check_place(prepared: Prepared, look: Look) -> None:
     )
 
 
-sign = composed(_SigningWords, _sign, _sign_file)
+rule = group(
+    "rule",
+    """Rule on a game, as one of its arbiters: `referee rule pause GAME --key arbiter.pem --token-file arbiter.token`.
 
+    The ruling becomes an entry of the log, signed with the arbiter's key. Before sending it, the command shows what
+    will happen and asks. `referee docket GAME` shows protests, rulings and what the game waits for.
 
-class _Rulings(TyperGroup):
-    """`referee rule --sign FILE` is `referee rule sign FILE`: no other word of the group is an option."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        word, equals, file = (args or [""])[0].partition("=")
-        if word == "--sign":
-            args = ["sign", *([file] if equals else []), *args[1:]]
-        return super().parse_args(ctx, args)
-
-
-rule = typer.Typer(cls=_Rulings, no_args_is_help=True, rich_markup_mode="markdown")
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
+    """,
+)
 _Seat = Annotated[
     str,
-    typer.Option(
-        "--seat",
+    Parameter(
+        name="--seat",
         metavar="PLAYER",
         help="The player: a name, p1, p2, …, or the seat's number in notation, from 0.",
         show_default=False,
@@ -182,8 +178,10 @@ class _ArbiterWords(Remote):
     key: ArbiterKey
     arbiter: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=0, help="Which of the game's arbiters, counted from 0 in the order of their keys."
+        Parameter(
+            metavar="N",
+            help="Which of the game's arbiters, counted from 0 in the order of their keys.",
+            validator=Number(gte=0),
         ),
     ] = 0
     yes: Yes = False
@@ -195,31 +193,19 @@ class _Words(_ArbiterWords):
 
     rule: Annotated[
         str,
-        typer.Option(
-            "--rule",
+        Parameter(
             metavar="ID",
             help="The rule that the ruling applies: one of the game, or TBL-n. Without it, the rule of the table that "
             "allows such rulings.",
         ),
     ] = ""
     reason: Annotated[
-        str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
+        str, Parameter(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
     ] = ""
     decides: Annotated[
-        int | None, typer.Option(metavar="ENTRY", min=0, help="The protest or appeal that the ruling decides.")
+        int | None,
+        Parameter(metavar="ENTRY", help="The protest or appeal that the ruling decides.", validator=Number(gte=0)),
     ] = None
-
-
-@rule.callback()
-def rulings() -> None:
-    """Rule on a game, as one of its arbiters: `referee rule pause GAME --key arbiter.pem --token-file arbiter.token`.
-
-    The ruling becomes an entry of the log, signed with the arbiter's key. Before sending it, the command shows what
-    will happen and asks. `referee docket GAME` shows protests, rulings and what the game waits for.
-
-    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
-    usage.
-    """
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,15 +214,16 @@ class _OfPosition(_Words):
 
     pause: Annotated[
         bool,
-        typer.Option("--pause", help="Pause the game first, so that no entry comes while you rule."),
+        Parameter(help="Pause the game first, so that no entry comes while you rule."),
     ] = False
 
 
 def _kind(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
     """Make a command of a function that makes a ruling."""
     name = make.__name__
-    rule.command(name.replace("_", "-"))(
-        composed(_OfPosition if name in OF_POSITION else _Words, make, partial(_rule, make))
+    rule.command(
+        composed(_OfPosition if name in OF_POSITION else _Words, make, partial(_rule, make)),
+        name=name.replace("_", "-"),
     )
     return make
 
@@ -340,8 +327,12 @@ def resume() -> log_pb2.Rule:
 
 @_kind
 def restore(
+    *,
     to: Annotated[
-        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that still counts.", show_default=False)
+        int,
+        Parameter(
+            metavar="ENTRY", help="The last entry that still counts.", show_default=False, validator=Number(gte=0)
+        ),
     ],
 ) -> log_pb2.Rule:
     """Go back to the position after an earlier entry; in a dealt game never past a draw."""
@@ -350,10 +341,9 @@ def restore(
 
 @_kind
 def set_clock(
+    *,
     seat: _Seat,
-    left: Annotated[
-        str, typer.Option("--left", metavar="TIME", help="The time left, such as 5m or 1m30s.", show_default=False)
-    ],
+    left: Annotated[str, Parameter(metavar="TIME", help="The time left, such as 5m or 1m30s.", show_default=False)],
 ) -> log_pb2.Rule:
     """Set the time that is left on a seat's clock."""
     return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=int(seat), left_ms=milliseconds("left", left)))
@@ -361,12 +351,15 @@ def set_clock(
 
 @_kind
 def penalty(
+    *,
     seat: _Seat,
-    time: Annotated[
-        str, typer.Option("--time", metavar="TIME", help="Time to take off its clock, such as 30s.")
-    ] = "0s",
-    points: Annotated[int, typer.Option(metavar="N", min=0, help="Points to take off its final score.")] = 0,
-    strikes: Annotated[int, typer.Option(metavar="N", min=0, help="Strikes to add, as for refused moves.")] = 0,
+    time: Annotated[str, Parameter(metavar="TIME", help="Time to take off its clock, such as 30s.")] = "0s",
+    points: Annotated[
+        int, Parameter(metavar="N", help="Points to take off its final score.", validator=Number(gte=0))
+    ] = 0,
+    strikes: Annotated[
+        int, Parameter(metavar="N", help="Strikes to add, as for refused moves.", validator=Number(gte=0))
+    ] = 0,
 ) -> log_pb2.Rule:
     """Take time or points off a seat, or give it strikes; without any of these it is a warning."""
     ms = milliseconds("time", time)
@@ -375,34 +368,34 @@ def penalty(
 
 @_kind
 def forfeit(
+    *,
     seat: _Seat,
-    ending: Annotated[Forfeits, typer.Option(help="How the log names the ending.")] = Forfeits.ADJUDICATED,
+    ending: Annotated[Forfeits, Parameter(help="How the log names the ending.")] = Forfeits.ADJUDICATED,
 ) -> log_pb2.Rule:
     """Put a seat out of the game; the stand-in moves for it."""
     return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=int(seat), ending=log_pb2.Ending.Value(f"ENDING_{ending.name}")))
 
 
 @_kind
-def reinstate(seat: _Seat) -> log_pb2.Rule:
+def reinstate(*, seat: _Seat) -> log_pb2.Rule:
     """Let a seat that has forfeited play again from now on."""
     return log_pb2.Rule(reinstate=log_pb2.Reinstate(seat=int(seat)))
 
 
 @_kind
-def skip(seat: _Seat) -> log_pb2.Rule:
+def skip(*, seat: _Seat) -> log_pb2.Rule:
     """Take this decision away from the seat on turn: the stand-in's move is entered for it."""
     return log_pb2.Rule(skip=log_pb2.Skip(seat=int(seat)))
 
 
 @_kind
 def accept(
-    look: Look,
     move: Annotated[
         str,
-        typer.Argument(
-            metavar="MOVE", help="In the notation of docs/notation.md, such as '0: 20 bank'.", show_default=False
-        ),
+        Parameter(name="MOVE", help="In the notation of docs/notation.md, such as '0: 20 bank'.", show_default=False),
     ],
+    *,
+    look: Look,
     seat: _Seat,
 ) -> log_pb2.Rule:
     """Let the move of the seat on turn stand as played, although it breaks rules: only rules that allow it (TBL-7)."""
@@ -414,14 +407,15 @@ def accept(
 
 @_kind
 def adjudicate(
+    *,
     places: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="PLACES", help="The place of every seat, such as 1,2,2; 1 is the winner.", show_default=False
         ),
     ],
     scores: Annotated[
-        str, typer.Option(metavar="POINTS", help="The score of every seat; by default the result has only places.")
+        str, Parameter(metavar="POINTS", help="The score of every seat; by default the result has only places.")
     ] = "",
 ) -> log_pb2.Rule:
     """End the game with this result."""
@@ -446,10 +440,11 @@ def dismiss() -> log_pb2.Rule:
 
 
 def _change_key(
+    *,
     seat: _Seat,
     new_key: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="The seat's new public key: hex, or a file with a public or private key.",
             show_default=False,
@@ -473,12 +468,13 @@ def _enter_key(words: _ArbiterWords, own: dict[str, Any]) -> None:
     print(f"entered as entry {floor.enter(record, author, words.key, act, '', anywhere=True)}")
 
 
-rule.command("change-key")(composed(_ArbiterWords, _change_key, _enter_key))
+rule.command(composed(_ArbiterWords, _change_key, _enter_key), name="change-key")
 
 
 # Rulings that were prepared elsewhere
 
-rule.command("sign")(sign)
+# `referee rule --sign FILE` is `referee rule sign FILE`.
+rule.command(composed(_SigningWords, _sign, _sign_file), name="sign", alias="--sign")
 
 
 # The meaning of the words

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.board import report as headings
 from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, words_in
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.commands import word_of
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.game_texts import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.log.entry import SALT_BYTES, player_hash
 from referee.log.errors import LogError
@@ -33,44 +34,35 @@ from referee.text.words.catalogue import ENGLISH, Words
 _WRITERS = {".html": html, ".txt": text}
 
 
-def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="The game, in the notation of docs/notation.md.")],
+def adjudicate(
+    record: Annotated[Path, Parameter(name="RECORD", help="The game, in the notation of docs/notation.md.")],
+    /,
+    *,
     on_illegal: Annotated[
-        Policy, typer.Option("--on-illegal", help="What to do about a move that the rules forbid.")
+        Policy, word_of(Policy), Parameter(help="What to do about a move that the rules forbid.")
     ] = Policy.STOP,
     rulings: Annotated[
         Path | None,
-        typer.Option(
-            "--rulings", metavar="FILE", help="Rulings by lines of the record; --on-illegal holds for all other lines."
-        ),
+        Parameter(metavar="FILE", help="Rulings by lines of the record; --on-illegal holds for all other lines."),
     ] = None,
     list_illegal: Annotated[
-        bool, typer.Option("--list", help="List every illegal line, without any ruling, and write nothing.")
+        bool, Parameter(name="--list", help="List every illegal line, without any ruling, and write nothing.")
     ] = False,
     report: Annotated[
         list[Path] | None,
-        typer.Option("--report", metavar="FILE", help="Write a report to this new .html or .txt file. Repeatable."),
+        Parameter(metavar="FILE", help="Write a report to this new .html or .txt file. Repeatable."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the signed log to this new game file.")
-    ] = None,
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="FILE", help="For --out: the scribe's private key.")
-    ] = None,
-    referee_key: Annotated[
-        Path | None, typer.Option("--referee-key", metavar="FILE", help="For --out: the referee's private key.")
-    ] = None,
+    out: Annotated[Path | None, Parameter(metavar="FILE", help="Write the signed log to this new game file.")] = None,
+    key: Annotated[Path | None, Parameter(metavar="FILE", help="For --out: the scribe's private key.")] = None,
+    referee_key: Annotated[Path | None, Parameter(metavar="FILE", help="For --out: the referee's private key.")] = None,
     arbiter_key: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--arbiter-key",
+        Parameter(
             metavar="FILE",
             help="For --out: the private key of the arbiter, who signs every ruling. Repeat it for further arbiters.",
         ),
     ] = None,
-    origin: Annotated[
-        str, typer.Option("--origin", metavar="NAME", help="The name under which the referee signs.")
-    ] = DEFAULT_ORIGIN,
+    origin: Annotated[str, Parameter(metavar="NAME", help="The name under which the referee signs.")] = DEFAULT_ORIGIN,
     date: headings.Date = "",
     event: headings.Event = "",
     round_: headings.Round = None,
@@ -168,7 +160,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
         write_new("--out", out, data)
     output.write(_told(made, [*reports, *([out] if out else [])]))
     if not found.ended or (on_illegal is Policy.STOP and not ruled and not found.is_clean):
-        raise typer.Exit(int(Verdict.RULES))
+        raise Exit(int(Verdict.RULES))
 
 
 def _list(record: Path, say: Words) -> NoReturn:
@@ -177,7 +169,7 @@ def _list(record: Path, say: Words) -> NoReturn:
     wrong = [wrong_line(found, each) for each in found.illegal if not each.ruled]
     result = wrong_result(found) if found.claimed is not None and not wrong else None
     output.write(listing(record.name, wrong, result, say))
-    raise typer.Exit(int(Verdict.RULES) if wrong or result else 0)
+    raise Exit(int(Verdict.RULES) if wrong or result else 0)
 
 
 def _signers(

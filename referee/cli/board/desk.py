@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 import structlog
-import typer
+from cyclopts import Parameter
 
 from referee import console
 from referee.cli.shared import components
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.remote import SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.cli.shared.remote import Transport, token_of
 from referee.server.service import logs
 from referee.server.service.data import DataError, origin_of
 from referee.server.service.server import Config, ListenError, Server
@@ -24,10 +24,11 @@ from referee_clients.terminal.desk.folder import Folder, FolderError, Place
 _LOG = "referee.log"
 
 
-def desk(  # noqa: PLR0917 - typer reads options from the signature
+def desk(
+    *,
     folder: Annotated[
         Path,
-        typer.Option(
+        Parameter(
             metavar="DIR",
             help="Folder for the scribe's key, the names, the game files and the desk's own referee; "
             "created if missing.",
@@ -35,7 +36,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     ] = Path("desk"),
     server: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="ADDRESS",
             help="Enter games at this referee; grpcs://HOST:PORT for TLS. By default the desk runs "
             "its own referee, for this machine only, and stops it when you leave.",
@@ -44,7 +45,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="With --server: the organiser's token, which opens games.",
             show_default=False,
@@ -52,7 +53,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     origin: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="NAME",
             help="The name under which the desk's own referee signs. A new folder takes it (by "
             "default referee.local) and keeps it for ever.",
@@ -61,16 +62,13 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     arbiter_key: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="The arbiter's private key, for rulings; by default arbiter.pem in DIR, which a new game makes.",
             show_default=False,
         ),
     ] = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Run a desk for the scribe of a game at a physical table, who types every draw and move as it happens.
 
@@ -87,7 +85,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
             "the desk needs a terminal; expected one, or `referee record` for the text of a game",
             EXIT_USAGE,
         )
-    if server is None and (token_file or tls_cert):
+    if server is None and (token_file or transport.tls_cert):
         raise Failure("--token-file and --tls-cert are for another referee; expected --server with them", EXIT_USAGE)
     if server is not None and origin is not None:
         raise Failure("--origin: the referee at --server already has a name; expected no --origin", EXIT_USAGE)
@@ -97,7 +95,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
             asyncio.run(_with_own_referee(files, origin))
         else:
             token = token_of(token_file) if token_file is not None else ""
-            secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+            secured = transport.security(server, token)
             asyncio.run(_run(files, Place(server, token, secured, server)))
     except (FolderError, DataError, ListenError) as error:
         raise Failure(str(error)) from None

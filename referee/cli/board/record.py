@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import game_texts
 from referee.cli.shared.arguments import verifier_key
@@ -22,28 +22,23 @@ from referee.text.notation.table import ActKind, TableAct
 from referee.text.notation.violations import NotationError
 
 
-def record(  # noqa: PLR0917 - typer reads options from the signature
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="The game, in the notation of docs/notation.md.")],
-    key: Annotated[
-        Path, typer.Option("--key", metavar="FILE", help="The scribe's private key, which signs every act.")
-    ],
+def record(
+    text: Annotated[Path, Parameter(name="TEXT", help="The game, in the notation of docs/notation.md.")],
+    /,
+    *,
+    key: Annotated[Path, Parameter(metavar="FILE", help="The scribe's private key, which signs every act.")],
     referee_key: Annotated[
         Path,
-        typer.Option(
-            "--referee-key", metavar="FILE", help="The referee's private key, which signs the head of the log."
-        ),
+        Parameter(metavar="FILE", help="The referee's private key, which signs the head of the log."),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The game file to create.")],
-    origin: Annotated[
-        str, typer.Option("--origin", metavar="NAME", help="The name under which the referee signs.")
-    ] = DEFAULT_ORIGIN,
+    out: Annotated[Path, Parameter(metavar="FILE", help="The game file to create.")],
+    origin: Annotated[str, Parameter(metavar="NAME", help="The name under which the referee signs.")] = DEFAULT_ORIGIN,
     text_key: Annotated[
-        str | None, typer.Option("--text-key", metavar="VKEY", help="The verifier key that must have signed TEXT.")
+        str | None, Parameter(metavar="VKEY", help="The verifier key that must have signed TEXT.")
     ] = None,
     arbiter_key: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--arbiter-key",
+        Parameter(
             metavar="FILE",
             help="The private key of the arbiter, who signs every ruling. Repeat it for further arbiters.",
         ),

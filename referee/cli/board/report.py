@@ -9,11 +9,12 @@ from datetime import date as calendar_date
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, verifier_key, words_in
-from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_USAGE, Exit, Failure
 from referee.cli.shared.game_texts import write_new
 from referee.cli.shared.names import beside, in_order, is_names, marked, names_of_file
 from referee.console import printable
@@ -28,16 +29,20 @@ from referee.text.report.text import html, text
 from referee.text.words.catalogue import ENGLISH
 
 Date = Annotated[
-    str, typer.Option("--date", metavar="DATE", help="For the report: when the game was played, such as 2026-11-22.")
+    str, Parameter(name="--date", metavar="DATE", help="For the report: when the game was played, such as 2026-11-22.")
 ]
-Event = Annotated[str, typer.Option("--event", metavar="NAME", help="For the report: the name of the event.")]
-Round = Annotated[int | None, typer.Option("--round", metavar="N", min=0, help="The round, if the game has none.")]
-Table = Annotated[int | None, typer.Option("--table", metavar="N", min=0, help="The table, if the game has none.")]
-Arbiter = Annotated[str, typer.Option("--arbiter", metavar="NAME", help="For the report: the arbiter's name.")]
+Event = Annotated[str, Parameter(name="--event", metavar="NAME", help="For the report: the name of the event.")]
+Round = Annotated[
+    int | None, Parameter(name="--round", metavar="N", help="The round, if the game has none.", validator=Number(gte=0))
+]
+Table = Annotated[
+    int | None, Parameter(name="--table", metavar="N", help="The table, if the game has none.", validator=Number(gte=0))
+]
+Arbiter = Annotated[str, Parameter(name="--arbiter", metavar="NAME", help="For the report: the arbiter's name.")]
 Names = Annotated[
     Path | None,
-    typer.Option(
-        "--names",
+    Parameter(
+        name="--names",
         metavar="FILE",
         help="A file of names, as referee fetch writes beside a game's and an event keeps; or a roster: a line for "
         "each player, such as 0: Blue; a seat or a key.",
@@ -144,18 +149,20 @@ def _check_seats(names: Roster, seats: int) -> None:
         raise Failure(f"--names {names.path}: the game has no seat {beyond[0]}", EXIT_USAGE)
 
 
-def report(  # noqa: PLR0917 - typer reads options from the signature
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file (.gamelog).")],
+def report(
+    file: Annotated[Path, Parameter(name="FILE", help="A game file (.gamelog).")],
+    /,
+    *,
     key: Annotated[
         str | None,
-        typer.Option(
-            "--key", metavar="VKEY", help="The referee's verifier key; without it the signature is not checked."
-        ),
+        Parameter(metavar="VKEY", help="The referee's verifier key; without it the signature is not checked."),
     ] = None,
-    as_html: Annotated[bool, typer.Option("--html/--text", help="Write a page with pictures, or plain text.")] = False,
+    as_html: Annotated[
+        bool, Parameter(name="--html", negative="--text", help="Write a page with pictures, or plain text.")
+    ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="Write to this new file; by default to standard output."),
+        Parameter(metavar="FILE", help="Write to this new file; by default to standard output."),
     ] = None,
     date: Date = "",
     event: Event = "",
@@ -204,4 +211,4 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
     else:
         write_new("--out", out, written.encode())
         print(f"wrote {printable(str(out))}: {audit.headline}")
-    raise typer.Exit(audit.exit_code)
+    raise Exit(audit.exit_code)

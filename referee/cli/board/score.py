@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import game_texts, output
 from referee.cli.shared.arguments import Language, verifier_key, words_in
@@ -33,14 +33,16 @@ _NAME_BYTES = 4
 def score(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
+        Parameter(
+            name="FILE",
             help="A game, a position or boards alone in the notation of docs/notation.md, or a game file.",
         ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the sheet as one JSON document.")] = False,
+    /,
+    *,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print the sheet as one JSON document.")] = False,
     key: Annotated[
-        str | None, typer.Option(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
+        str | None, Parameter(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
     ] = None,
     language: Language = ENGLISH,
 ) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Annotated
 
-import typer
+from cyclopts import ArgumentCollection, Parameter
+from cyclopts.validators import Number
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress, TaskID
@@ -20,7 +21,8 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli.shared import output
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure, need
+from referee.cli.shared.commands import Given, options_typed
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure, need
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import UnknownRules
@@ -39,36 +41,40 @@ EXIT_FOUND = 3
 _COLOURS = {Status.PASSED: "green", Status.FAILED: "bold red", Status.SKIPPED: "dim"}
 
 
-def bot_check(  # noqa: PLR0917 - typer reads options from the signature
-    context: typer.Context,
+def bot_check(
     bot: Annotated[
         str,
-        typer.Argument(
+        Parameter(
             help="A name, module:attribute or 'exec:COMMAND' as for `referee bot`; or 'grpc:COMMAND' for a client of "
             "its own. In its words {join} is a file with the join string, {key} a file for the seat's key, {verifier} "
             "the referee's verifier key; REFEREE_JOIN has the join string, too.",
             show_default=False,
         ),
     ],
+    /,
+    *,
+    given: Given,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="Check it in this game; may be repeated.", show_default="every game that it plays"),
+        Parameter(help="Check it in this game; may be repeated.", show_default="every game that it plays"),
     ] = None,
-    games: Annotated[int, typer.Option(metavar="N", min=1, help="Play this many random games with it first.")] = 10,
-    p99: Annotated[str, typer.Option(metavar="TIME", help="99 of 100 moves may take this long.")] = "1s",
-    move_limit: Annotated[str, typer.Option(metavar="TIME", help="No move may take longer.")] = "10s",
+    games: Annotated[
+        int, Parameter(metavar="N", help="Play this many random games with it first.", validator=Number(gte=1))
+    ] = 10,
+    p99: Annotated[str, Parameter(metavar="TIME", help="99 of 100 moves may take this long.")] = "1s",
+    move_limit: Annotated[str, Parameter(metavar="TIME", help="No move may take longer.")] = "10s",
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Make this check alone; may be repeated.", show_default="all"),
+        Parameter(metavar="ID", help="Make this check alone; may be repeated.", show_default="all"),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the results as JUnit XML as well.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="Write the results as JUnit XML as well.", show_default=False)
     ] = None,
     lint: Annotated[
         bool,
-        typer.Option("--lint", help="Only look at the bot, without playing: takes seconds, in one game."),
+        Parameter(help="Only look at the bot, without playing: takes seconds, in one game."),
     ] = False,
-    as_json_: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    as_json_: Annotated[bool, Parameter(name="--json", help="Print one JSON document instead of the table.")] = False,
 ) -> None:
     """Check a bot: in rare positions, and in games at a referee of its own, where everything goes wrong that may.
 
@@ -85,7 +91,7 @@ def bot_check(  # noqa: PLR0917 - typer reads options from the signature
     'grpc:node bot.mjs --join @{join} --key {key}' --game alhambra --junit checks.xml`
     """
     if lint:
-        _check_only_lint(context)
+        _check_only_lint(given)
         if len(game or ()) != 1:
             raise Failure(f"--lint: in which game? expected one --game, of {', '.join(registry.names())}", EXIT_USAGE)
         _lint(bot, *game or (), as_json=as_json_)
@@ -123,7 +129,7 @@ def bot_check(  # noqa: PLR0917 - typer reads options from the signature
         except OSError as error:
             raise Failure(f"--junit {junit}: {error.strerror}") from None
     if has_failed(results):
-        raise typer.Exit(EXIT_FOUND)
+        raise Exit(EXIT_FOUND)
 
 
 async def _checked(bot: Subject, game: str, how: How, progress: Progress, task: TaskID) -> list[Result]:
@@ -187,17 +193,19 @@ def _show(bot: str, results: Sequence[Result]) -> None:
 
 _WAIT_S = 120.0
 _LOOK = "referee_clients.bot_check.lint"
-_OF_LINT = frozenset({"bot", "game", "lint", "as_json_"})
+_OF_LINT = frozenset({"--game", "--lint", "--json"})
 """Parameters that a look without playing has."""
 
 
 def bot_lint(
     bot: Annotated[
         str,
-        typer.Argument(help="A name, module:attribute or 'exec:COMMAND' as for `referee bot`.", show_default=False),
+        Parameter(help="A name, module:attribute or 'exec:COMMAND' as for `referee bot`.", show_default=False),
     ],
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    /,
+    *,
+    game: Annotated[str, Parameter(help=f"One of {', '.join(registry.names())}.", show_default=False)],
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Look at a bot without playing: imports, signatures, determinism, state that games share.
 
@@ -211,16 +219,15 @@ def bot_lint(
     _lint(bot, game, as_json=as_json)
 
 
-def _check_only_lint(context: typer.Context) -> None:
+def _check_only_lint(given: ArgumentCollection) -> None:
     """Raise ``Failure`` for options of the checks, of which a look makes none."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE" and name not in _OF_LINT:
-            raise Failure(f"--{name.replace('_', '-')}: --lint makes no checks; leave this option out", EXIT_USAGE)
+    for name in options_typed(given):
+        if name not in _OF_LINT:
+            raise Failure(f"{name}: --lint makes no checks; leave this option out", EXIT_USAGE)
 
 
 def _lint(bot: str, game: str, *, as_json: bool) -> None:
-    """Print what a look at the bot finds. Raise ``Failure``, and ``typer.Exit`` if it finds something."""
+    """Print what a look at the bot finds. Raise ``Failure``, and ``Exit`` if it finds something."""
     if game not in registry.names():
         raise Failure(f"--game {game}: expected one of {', '.join(registry.names())}", EXIT_USAGE)
     found = asyncio.run(_found(bot, game))
@@ -233,7 +240,7 @@ def _lint(bot: str, game: str, *, as_json: bool) -> None:
             print(f"{rule.id}: {printable(each['told'])}\n  {rule.rule} See docs/{rule.page}")
         print(f"{len(found)} found" if found else "nothing was found")
     if found:
-        raise typer.Exit(EXIT_FOUND)
+        raise Exit(EXIT_FOUND)
 
 
 async def _found(bot: str, game: str) -> list[dict[str, str]]:

@@ -5,28 +5,33 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 
-from referee.cli.shared.failure import EXIT_USAGE, Failure, need
+from referee.cli.shared.failure import EXIT_USAGE, Exit, Failure, need
 from referee.games import registry
 from referee_clients.terminal.demo.game import players_of, run
 
 
 def demo(
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
+    *,
+    game: Annotated[str, Parameter(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
     bots: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             help="The bot of each seat, in order: names, or module:attribute for your own.",
             show_default="all bots of the game but sampler",
         ),
     ] = None,
     seed: Annotated[
         int,
-        typer.Option(min=0, help="Seed for bots that choose at random. The deal has no seed: no one can choose it."),
+        Parameter(
+            help="Seed for bots that choose at random. The deal has no seed: no one can choose it.",
+            validator=Number(gte=0),
+        ),
     ] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for the log, the key and the pictures.")] = Path("demo"),
+    out: Annotated[Path, Parameter(help="Folder for the log, the key and the pictures.")] = Path("demo"),
 ) -> None:
     """Play a game between bots over gRPC, then check its log offline.
 
@@ -39,4 +44,4 @@ def demo(
         players = players_of(game, bots)
     except ValueError as error:
         raise Failure(str(error), EXIT_USAGE) from None
-    raise typer.Exit(run(Console(), game, players, seed, out))
+    raise Exit(run(Console(), game, players, seed, out))

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
@@ -16,7 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli.shared import output
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.commands import group
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.console import printable
 from referee.games import registry
 from referee.log.vectors.counting import KINDS, BadAnswer, Question, questions
@@ -28,26 +30,27 @@ from referee_clients.bots.program import PREFIX, Patience, Program, ProgramFaile
 EXIT_DIFFERS = 3
 _MOST_SHOWN = 3
 
-vectors = typer.Typer(no_args_is_help=True)
-
-
-@vectors.callback(invoke_without_command=True)
-def _vectors(
-    context: typer.Context,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write them into this folder, which is made.", show_default=False),
-    ] = None,
-) -> None:
+vectors = group(
+    "vectors",
     """Write what another engine or verifier can be compared with, or compare an engine with it.
 
     Counting files, transcripts with every position's encoding, digest, points and legal moves, the vectors of the log,
     games' files and certificates, good and forged, and MANIFEST.json with a hash of each (docs/vectors.md).
 
     Example: `referee vectors --out vectors`
-    """
-    if context.invoked_subcommand is not None:
-        return
+    """,
+)
+
+
+@vectors.default
+def _vectors(
+    *,
+    out: Annotated[
+        Path | None,
+        Parameter(metavar="DIR", help="Write them into this folder, which is made.", show_default=False),
+    ] = None,
+) -> None:
+    """Write them."""
     if out is None:
         raise Failure("where to? expected --out DIR, or `referee vectors check`", EXIT_USAGE)
     if out.is_dir() and any(out.iterdir()):
@@ -59,16 +62,17 @@ def _vectors(
     print(f"wrote {number} files into {out}")
 
 
-@vectors.command()
+@vectors.command
 def check(
-    engine: Annotated[
-        str, typer.Option(metavar="exec:COMMAND", help="The engine: a program that answers lines of JSON.")
-    ],
+    *,
+    engine: Annotated[str, Parameter(metavar="exec:COMMAND", help="The engine: a program that answers lines of JSON.")],
     game: Annotated[
-        list[str] | None, typer.Option(help="Ask about this game; may be repeated.", show_default="all games")
+        list[str] | None, Parameter(help="Ask about this game; may be repeated.", show_default="all games")
     ] = None,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="Ask for no count that is larger.")] = 20_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    most: Annotated[
+        int, Parameter(metavar="N", help="Ask for no count that is larger.", validator=Number(gte=1))
+    ] = 20_000,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON document instead of the table.")] = False,
 ) -> None:
     """Ask an engine what follows the positions of the counting files, and compare its answers.
 
@@ -101,7 +105,7 @@ def check(
     else:
         _show(agreements)
     if any(each.differences for each in agreements):
-        raise typer.Exit(EXIT_DIFFERS)
+        raise Exit(EXIT_DIFFERS)
     if not any(each.answered for each in agreements):
         raise Failure("the engine answered no question: nothing was compared", EXIT_FAILED)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import bulk
 from referee.cli.shared.arguments import OptionalKey, public_key, verifier_key
 from referee.cli.shared.bulk import FILE, files_of, telling
-from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_USAGE, Exit, Failure
 from referee.cli.shared.log_policy import log_policy as read_policy
 from referee.log import audit as auditor
 from referee.log.entry import decode_entry, decode_open
@@ -20,29 +20,31 @@ from referee.log.public.evidence import Demand, audit_with_log, proofs_beside
 from referee.log.verdict import Policy
 
 
-def audit(  # noqa: PLR0917 - typer reads options from the signature
+def audit(
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE|DIR|LIST",
+        Parameter(
+            name="FILE|DIR|LIST",
             help="A game file (.gamelog), a directory of game files, or a list (.txt) with a name on each line.",
             show_default=False,
         ),
     ],
+    /,
+    *,
     key: OptionalKey = None,
     seat_key: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="SEAT=KEY",
             help="A seat's public key, if you know it: 64 hexadecimal digits or a key file. Repeatable.",
         ),
     ] = None,
     scribe_key: Annotated[
-        list[str] | None, typer.Option(metavar="SCRIBE=KEY", help="A scribe's public key, if you know it. Repeatable.")
+        list[str] | None, Parameter(metavar="SCRIBE=KEY", help="A scribe's public key, if you know it. Repeatable.")
     ] = None,
     event: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="The event that the game belongs to (.eventlog): each seat has to be played with the key that its "
             "entrant registered. Check that file with `referee event check`.",
@@ -50,12 +52,11 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     receipt: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A signed checkpoint that a player received in this game. Repeatable."),
+        Parameter(metavar="FILE", help="A signed checkpoint that a player received in this game. Repeatable."),
     ] = None,
     log_policy: Annotated[
         Path | None,
-        typer.Option(
-            "--log-policy",
+        Parameter(
             metavar="POLICY",
             help="Which public log you trust, and which witnesses: say whether the file's head is logged there. The "
             "proof is looked for beside the file, as GAME.tlog-proof.",
@@ -63,42 +64,42 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     proof: Annotated[
         list[Path] | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="A proof from the public log that has to hold, instead of the one beside it. Repeatable.",
         ),
     ] = None,
     require_log: Annotated[
         bool,
-        typer.Option("--require-log", help="Count a file as UNLOGGED whose last head no proof shows to be logged."),
+        Parameter(help="Count a file as UNLOGGED whose last head no proof shows to be logged."),
     ] = False,
     json: Annotated[
-        bool, typer.Option("--json", help="Print every layer as one JSON document; for a directory, one per line.")
+        bool, Parameter(help="Print every layer as one JSON document; for a directory, one per line.")
     ] = False,
     shard: bulk.ShardWord = None,
     resume: bulk.Resume = None,
     jobs: bulk.Jobs = None,
     on: bulk.On = None,
     send: Annotated[
-        bool, typer.Option("--send", help="With --on: send the files, for machines that cannot read them here.")
+        bool, Parameter(help="With --on: send the files, for machines that cannot read them here.")
     ] = False,
     memory: Annotated[
-        str, typer.Option(metavar="SIZE", help="Address space for the audit of one file of many.")
+        str, Parameter(metavar="SIZE", help="Address space for the audit of one file of many.")
     ] = "512MiB",
     per_file: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="TIME",
             help="Time for the audit of one file of many.",
             show_default="20s, and 10s for each MiB",
         ),
     ] = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Put files that --resume has written together: the arguments are those.")
+        bool, Parameter(help="Put files that --resume has written together: the arguments are those.")
     ] = False,
     folder: Annotated[
         Path,
-        typer.Option(metavar="DIR", help="With --merge: where the game files are, if two are of one game."),
+        Parameter(metavar="DIR", help="With --merge: where the game files are, if two are of one game."),
     ] = Path(),
 ) -> None:
     """Check a game file offline and report what it proves.
@@ -137,9 +138,9 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         from referee.cli.files import audit_many  # noqa: PLC0415 - one file needs no bulk run
 
         verifier = verifier_key("--key", key) if key else None
-        raise typer.Exit(audit_many.merge(files, folder, verifier, as_json=json))
+        raise Exit(audit_many.merge(files, folder, verifier, as_json=json))
     if key is None:
-        raise Failure("Missing option '--key'. Try --help.", EXIT_USAGE)
+        raise Failure('Command "audit" parameter --key requires an argument. Try --help.', EXIT_USAGE)
     if len(files) > 1:
         raise Failure(f"{len(files)} files; expected one file, directory or list, or --merge", EXIT_USAGE)
     file = files[0]
@@ -173,7 +174,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
                 as_json=json,
                 demand=demand,
             )
-            raise typer.Exit(audit_many.audit_all(listing, policy, wanted))
+            raise Exit(audit_many.audit_all(listing, policy, wanted))
     if shard or resume or on:
         raise Failure("--shard, --resume and --on are for many files; expected a directory or a list", EXIT_USAGE)
     try:
@@ -188,7 +189,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     except LogError as error:
         raise Failure(f"--receipt: {error}", EXIT_USAGE) from None
     print(report.as_json() if json else report.as_text().rstrip())
-    raise typer.Exit(report.exit_code)
+    raise Exit(report.exit_code)
 
 
 def _registered(file: Path, event: Path) -> dict[int, bytes]:

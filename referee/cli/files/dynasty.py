@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Final, cast
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.arguments import Key, verifier_key
 from referee.cli.shared.bulk import GRAVITY
-from referee.cli.shared.failure import Failure
+from referee.cli.shared.failure import Exit, Failure
 from referee.cli.shared.output import write
 from referee.games.kingdomino import Options, State
 from referee.games.kingdomino.options import Draw
@@ -28,11 +28,13 @@ RULES: Final = "kingdomino"
 
 
 def dynasty(
-    first: Annotated[Path, typer.Argument(help="The file of the first game.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="The file of the second game.", show_default=False)],
-    third: Annotated[Path, typer.Argument(help="The file of the third game.", show_default=False)],
+    first: Annotated[Path, Parameter(help="The file of the first game.", show_default=False)],
+    second: Annotated[Path, Parameter(help="The file of the second game.", show_default=False)],
+    third: Annotated[Path, Parameter(help="The file of the third game.", show_default=False)],
+    /,
+    *,
     key: Key,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print JSON.")] = False,
 ) -> None:
     """Add up a dynasty: audit its three games, check that they belong together, and show points and places.
 
@@ -50,7 +52,7 @@ def dynasty(
     games = [_read(path, policy) for path in (first, second, third)]
     told = _Told(games, [*_failed(games), *_apart(games)])
     write(told.as_json() if as_json else told.as_text())
-    raise typer.Exit(int(told.verdict))
+    raise Exit(int(told.verdict))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,32 +8,19 @@ from pathlib import Path
 from typing import Annotated
 
 import grpc
-import typer
+from cyclopts import Parameter
 
-from referee.cli.shared import output, remote_games
+from referee.cli.shared import output
 from referee.cli.shared.bulk import SUFFIX
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.names import names_at, save_names
-from referee.cli.shared.remote import (
-    DATA,
-    Data,
-    SendInClear,
-    ServerOfData,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    patiently,
-    security,
-    server_of,
-    token_of,
-)
-from referee.cli.shared.remote_games import Games, State, file_of, unread_because, whole_id, write_file
+from referee.cli.shared.remote import Operated, patiently
+from referee.cli.shared.remote_games import Filter, Games, State, file_of, unread_because, whole_id, write_file
 from referee.log import file
 from referee.log.errors import LogError
 from referee.log.file import FrameType
 from referee.log.note import Checkpoint, Note, TlogProof
 from referee.log.public.checkpoint import SUFFIX as PROOF_SUFFIX
-from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
@@ -43,40 +30,30 @@ _TIMEOUT_S = 60
 _PROOF_S = 10.0
 
 
-def fetch(  # noqa: PLR0917 - typer reads options from the signature
+def fetch(
     game: Annotated[
         str | None,
-        typer.Argument(help="The game's id, or its first 8 or more hexadecimal digits.", show_default=False),
+        Parameter(help="The game's id, or its first 8 or more hexadecimal digits.", show_default=False),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Fetch every game that is over into a folder.")] = False,
+    /,
+    *,
+    every: Annotated[bool, Parameter(name="--all", help="Fetch every game that is over into a folder.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="PATH",
             help="Where to write the file, by default GAME.gamelog; with --all the folder, by default this one.",
         ),
     ] = None,
     with_proof: Annotated[
         bool,
-        typer.Option(
-            "--with-proof", help="Also write GAME.tlog-proof: the proof that the game is in the referee's public log."
-        ),
+        Parameter(help="Also write GAME.tlog-proof: the proof that the game is in the referee's public log."),
     ] = False,
-    event: remote_games.EventFilter = None,
-    round_: remote_games.RoundFilter = None,
-    table: remote_games.TableFilter = None,
-    principal: remote_games.PrincipalFilter = "",
-    from_: remote_games.FromFilter = "",
-    to: remote_games.ToFilter = "",
-    server: ServerOfData = None,
-    data: Data = DATA,
+    chosen: Filter = Filter(),
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A token for --principal, if it is not in DIR.")
+        Path | None, Parameter(metavar="FILE", help="A token for --principal, if it is not in DIR.")
     ] = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """Fetch a game's file; for a running game, everything so far. Or fetch all games that are over.
 
@@ -99,15 +76,15 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     """
     if every == (game is not None):
         raise Failure("expected a game, or --all", EXIT_USAGE)
-    request = remote_games.wanted(event, round_, table, principal, from_, to, State.OVER)
-    if not every and request != remote_games.wanted(None, None, None, "", "", "", State.OVER):
+    request = chosen.request(State.OVER)
+    if not every and chosen != Filter():
         raise Failure(
             "--event, --round, --table, --principal, --from and --to choose among all games; expected --all with them",
             EXIT_USAGE,
         )
-    server = server_of(server, data)
-    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None) if principal else ""
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    server = home.address
+    token = home.token(token_file, needed=home.transport.tls_cert is None) if chosen.principal else ""
+    secured = home.transport.security(server, token)
 
     async def one(found: str, path: Path) -> None:
         async with open_channel(server, security=secured) as channel:

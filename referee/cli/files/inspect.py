@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import typer
-
-from referee.cli.shared.failure import EXIT_FAILED
+from referee.cli.shared.failure import EXIT_FAILED, Exit
 from referee.cli.shared.json_lines import Questions, Strict, batches, opened, write
 from referee.text.notation.questions import answer, encode
 
 
-def inspect(file: Questions = None, strict: Strict = False) -> None:
+def inspect(file: Questions = None, /, *, strict: Strict = False) -> None:
     """Answer questions about boards and scores: one JSON object per line in, one per line out, in order.
 
     A layout: tiles by cell, "x,y" with x to the east and y to the south; the fountain at 0,0 is implied.
@@ -120,4 +118,4 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
             write(b"".join(map(encode, answers)))
             errors |= any("error" in found for found in answers)
     if strict and errors:
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared.arguments import Key, public_key, verifier_key
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.output import write
 from referee.console import printable
 from referee.log.entry import decode_entry
@@ -26,13 +27,15 @@ from referee.text.notation.times import moment_utc
 
 
 def prove_inclusion(
-    file: Annotated[Path, typer.Argument(help="A game file (.gamelog); with --check, a proof.", show_default=False)],
+    file: Annotated[Path, Parameter(help="A game file (.gamelog); with --check, a proof.", show_default=False)],
+    /,
+    *,
     key: Key,
-    entry: Annotated[int | None, typer.Option(min=0, metavar="N", help="The entry to prove.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Check a proof and show the entry.")] = False,
+    entry: Annotated[int | None, Parameter(metavar="N", help="The entry to prove.", validator=Number(gte=0))] = None,
+    check: Annotated[bool, Parameter(help="Check a proof and show the entry.")] = False,
     author_key: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="With --check: the public key of the author of the entry, 64 hexadecimal digits or a key file.",
         ),
@@ -114,13 +117,15 @@ _OUT = ("fork-a", "fork-b")
 
 def prove_fork(
     first: Annotated[
-        Path, typer.Argument(metavar="A", help="A game file, a proof of one entry, or a receipt.", show_default=False)
+        Path, Parameter(name="A", help="A game file, a proof of one entry, or a receipt.", show_default=False)
     ],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another one of the same game.", show_default=False)],
+    second: Annotated[Path, Parameter(name="B", help="Another one of the same game.", show_default=False)],
+    /,
+    *,
     key: Key,
     out: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="DIR",
             help="Write the shortest evidence into this directory: two files that prove-fork accepts.",
         ),
@@ -160,10 +165,10 @@ def prove_fork(
             print(f"  checked only as far as it is signed: {side.remark}")
     if fork is None:
         print("NO FORK: the two do not contradict each other")
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)
     if fork.declared_by is not None:
         print(f"LOSS: {fork.what}; entry {fork.declared_by} declares this loss")
-        raise typer.Exit(int(Verdict.LOSS))
+        raise Exit(int(Verdict.LOSS))
     print(f"FORK: {fork.what}")
     print(f"game {a.checkpoint.game_id.hex()}, both signed by {verifier}")
     if out is not None:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
+from cyclopts import Parameter
 
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.game_texts import write_new
 from referee.cli.shared.solver import NoAnswer, Rlimit, Solver
 from referee.console import printable
@@ -38,9 +38,11 @@ _GIVEN_UP: Final = "given up"
 
 
 def reprove(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
+    file: Annotated[Path, Parameter(name="FILE", help="A game file.", show_default=False)],
+    /,
+    *,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write to this new file; by default FILE is replaced.")
+        Path | None, Parameter(metavar="FILE", help="Write to this new file; by default FILE is replaced.")
     ] = None,
     rlimit: Rlimit = None,
 ) -> None:
@@ -83,8 +85,8 @@ def reprove(
     for entry, what in made.contradictions:
         print(f"entry {entry}: {what}")
     if made.contradictions:
-        raise typer.Exit(int(Verdict.RULES))
-    raise typer.Exit(EXIT_FAILED if made.counts[_GIVEN_UP] else EXIT_OK)
+        raise Exit(int(Verdict.RULES))
+    raise Exit(EXIT_FAILED if made.counts[_GIVEN_UP] else EXIT_OK)
 
 
 class NothingToProve(ValueError):

@@ -11,7 +11,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee import console
 from referee.cli.shared import game_texts, output
@@ -38,33 +39,35 @@ _NAME_BYTES = 4
 """The part of MAGIC that names the kind of file; the other bytes show versions and damage."""
 
 
-def show(  # noqa: PLR0917 - typer reads options from the signature
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A game file, or a text in the notation of docs/notation.md.")
-    ],
+def show(
+    file: Annotated[Path, Parameter(name="FILE", help="A game file, or a text in the notation of docs/notation.md.")],
+    /,
+    *,
     at: Annotated[
         int | None,
-        typer.Option("--at", metavar="N", min=0, help="Show the position after entry N; later entries are not read."),
+        Parameter(
+            metavar="N", help="Show the position after entry N; later entries are not read.", validator=Number(gte=0)
+        ),
     ] = None,
-    moves: Annotated[bool, typer.Option("--moves", help="Also list every entry, in notation if it has one.")] = False,
-    seat: Annotated[int | None, typer.Option("--seat", metavar="S", min=0, help="Show only this seat's board.")] = None,
+    moves: Annotated[bool, Parameter(help="Also list every entry, in notation if it has one.")] = False,
+    seat: Annotated[
+        int | None, Parameter(metavar="S", help="Show only this seat's board.", validator=Number(gte=0))
+    ] = None,
     svg: Annotated[
         str | None,
-        typer.Option("--svg", metavar="OUT", help="Write the boards as SVG: a directory, or a name with {seat} in it."),
+        Parameter(metavar="OUT", help="Write the boards as SVG: a directory, or a name with {seat} in it."),
     ] = None,
     as_text: Annotated[
         bool,
-        typer.Option(
-            "--notation", help="Print only the game as text, from which referee record or adjudicate makes a log."
+        Parameter(
+            name="--notation", help="Print only the game as text, from which referee record or adjudicate makes a log."
         ),
     ] = False,
-    as_position: Annotated[bool, typer.Option("--position", help="Print only the last position as text.")] = False,
-    sign: Annotated[
-        Path | None, typer.Option("--sign", metavar="KEY", help="Sign that text as a note with this key.")
-    ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The name to sign it under.")] = None,
+    as_position: Annotated[bool, Parameter(name="--position", help="Print only the last position as text.")] = False,
+    sign: Annotated[Path | None, Parameter(metavar="KEY", help="Sign that text as a note with this key.")] = None,
+    name: Annotated[str | None, Parameter(help="The name to sign it under.")] = None,
     key: Annotated[
-        str | None, typer.Option(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
+        str | None, Parameter(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
     ] = None,
 ) -> None:
     """Show what a game file contains: who plays under which rules, and the position after the last entry.

@@ -8,10 +8,10 @@ from pathlib import Path
 from time import time
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.operators.recover import decided, entries_words, in_doubt_words
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.log import file
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
@@ -29,21 +29,22 @@ from referee.text.notation.times import moment_utc
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(metavar="COPY", help="The directory to make.", show_default=False)],
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
+    out: Annotated[Path, Parameter(name="COPY", help="The directory to make.", show_default=False)],
+    /,
+    *,
+    data: Annotated[Path, Parameter(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     without_keys: Annotated[
         bool,
-        typer.Option(
-            "--without-keys",
+        Parameter(
             help="Leave out the signing key, the seal key and the organiser's token, with which anybody could sign as "
             "the referee and read its decks. You need them to restore, so keep them elsewhere.",
         ),
     ] = False,
     marks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
     seal_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
 ) -> None:
     """Copy a referee's games and keys into a new directory, while the referee runs or when it is stopped.
@@ -82,17 +83,16 @@ _SUFFIXES = (".gamelog", ".eventlog")
 def restore(
     copy: Annotated[
         Path,
-        typer.Argument(
-            metavar="COPY", help="A directory of `referee backup`, or a copy of referee.db.", show_default=False
-        ),
+        Parameter(name="COPY", help="A directory of `referee backup`, or a copy of referee.db.", show_default=False),
     ],
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory; without games.")] = Path(
+    /,
+    *,
+    data: Annotated[Path, Parameter(metavar="DIR", help="The referee's data directory; without games.")] = Path(
         "referee-data"
     ),
     from_: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--from",
+        Parameter(
             metavar="FOLDER",
             help="Take what the copy lacks from the game files in this folder and those below it: of players, watchers "
             "or the public log. Repeatable.",
@@ -100,10 +100,10 @@ def restore(
         ),
     ] = None,
     marks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
     seal_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
 ) -> None:
     """Lay down a copy of a referee in a new directory, after its machine or its disk was lost.
@@ -174,7 +174,7 @@ def restore(
         raise Failure(str(error)) from None
     print("\n".join(lines) or "no game is in doubt")
     if lines:
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)
 
 
 def _tokens(opened: Data) -> str:
@@ -232,21 +232,21 @@ async def _taken(context: Context, game_id: bytes, paths: list[Path]) -> str:
 
 
 def migrate(
+    *,
     to: Annotated[
         str,
-        typer.Option(
-            "--to",
+        Parameter(
             metavar="ADDRESS",
             help="An empty PostgreSQL database, such as postgresql://referee@db.example/club; the password comes from "
             "~/.pgpass or a service file.",
         ),
     ],
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
+    data: Annotated[Path, Parameter(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     marks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
     seal_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
 ) -> None:
     """Move the games of a stopped referee from its file into a PostgreSQL database.

@@ -7,12 +7,14 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.commands import group
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.console import printable
 from referee.server.service.data import DataError, cluster_module, found_cluster, replace_organiser, store_address
 from referee.server.service.files import CLUSTER_MARK_FILE, check_address
@@ -21,28 +23,26 @@ from referee.server.store.store import StoreFailed
 _LOOK_S = 0.2
 _LATE_MS = 3_000
 
-cluster = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-Directory = Annotated[Path, typer.Option("--data", metavar="DIR", help="The data directory of a referee.")]
-_DATA = Path("referee-data")
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--store", metavar="ADDRESS", help="The database, if it is not the one that DIR names.", show_default=False
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-@cluster.callback()
-def several() -> None:
+cluster = group(
+    "cluster",
     """Run several referees on one PostgreSQL database: each has some of the games.
 
     Exit codes: 0 done; 1 the database cannot be reached or used, or refuses; 2 wrong usage.
-    """
+    """,
+)
+Directory = Annotated[Path, Parameter(name="--data", metavar="DIR", help="The data directory of a referee.")]
+_DATA = Path("referee-data")
+Address = Annotated[
+    str | None,
+    Parameter(
+        name="--store", metavar="ADDRESS", help="The database, if it is not the one that DIR names.", show_default=False
+    ),
+]
+AsJson = Annotated[bool, Parameter(name="--json", help="Print JSON.")]
 
 
-@cluster.command()
-def init(data: Directory = _DATA, store: Address = None) -> None:
+@cluster.command
+def init(*, data: Directory = _DATA, store: Address = None) -> None:
     """Let several referees run on the database of a stopped referee.
 
     From then on each referee that is started on it takes its part, if it has the same signing key and seal key. There
@@ -62,8 +62,8 @@ def init(data: Directory = _DATA, store: Address = None) -> None:
     print(f"{data}: its database takes several referees now")
 
 
-@cluster.command()
-def token(data: Directory = _DATA, store: Address = None) -> None:
+@cluster.command
+def token(*, data: Directory = _DATA, store: Address = None) -> None:
     """Make a new organiser's token in DIR, such as when the machine that had it is lost. Referees keep running.
 
     DIR is the directory of any referee of the cluster that has no such token. The token before is void at once: remove
@@ -82,8 +82,8 @@ def token(data: Directory = _DATA, store: Address = None) -> None:
     print(f"organiser's token in {file}; the one before is void")
 
 
-@cluster.command()
-def status(data: Directory = _DATA, store: Address = None, as_json: AsJson = False) -> None:
+@cluster.command
+def status(*, data: Directory = _DATA, store: Address = None, as_json: AsJson = False) -> None:
     """Show the referees that run, how many games each has, and the standby of the database.
 
     Exit code 1 as well if a game that is not over has no referee, or no referee has given a sign of life for 3 s.
@@ -97,12 +97,16 @@ def status(data: Directory = _DATA, store: Address = None, as_json: AsJson = Fal
         _show(found)
     is_late = all(node.silent_ms > _LATE_MS for node in found.nodes)
     if found.games_without_node or is_late:
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)
 
 
-@cluster.command()
+@cluster.command
 def drain(
-    node: Annotated[int, typer.Argument(metavar="NODE", min=1, help="Its number in `referee cluster status`.")],
+    node: Annotated[
+        int, Parameter(name="NODE", help="Its number in `referee cluster status`.", validator=Number(gte=1))
+    ],
+    /,
+    *,
     data: Directory = _DATA,
     store: Address = None,
 ) -> None:
@@ -124,8 +128,8 @@ def drain(
     print(f"node {node} has no games" if left is not None else f"node {node} has stopped")
 
 
-@cluster.command("waive-standby")
-def waive_standby(data: Directory = _DATA, store: Address = None) -> None:
+@cluster.command
+def waive_standby(*, data: Directory = _DATA, store: Address = None) -> None:
     """Have referees with `--require-standby` continue without a standby, such as after the loss of the primary.
 
     They continue at once, without a restart. When a standby streams again for which commits wait, they require one

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import grpc
-import typer
+from cyclopts import Parameter
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -20,26 +20,13 @@ from rich.text import Text
 from referee.cli.shared import output, remote_games
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.names import in_order, marked, name_lines, warn_alike
-from referee.cli.shared.remote import (
-    DATA,
-    Data,
-    SendInClear,
-    ServerOfData,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    refused,
-    security,
-    server_of,
-    token_of,
-)
-from referee.cli.shared.remote_games import SHORT_ID, Games, state_word, unread_because, whole_id
+from referee.cli.shared.remote import Operated, refused
+from referee.cli.shared.remote_games import SHORT_ID, Filter, Games, state_word, unread_because, whole_id
 from referee.cli.shared.table import confirm
 from referee.console import printable
 from referee.games.game import InputError
 from referee.log.codec import read_end
 from referee.log.names import Shown, checked, seat_meant
-from referee.server.service.files import TOKEN_FILE
 from referee.telling.words import told_end
 from referee.text.notation.times import moment
 from referee.v1 import game_pb2
@@ -53,26 +40,17 @@ _WIDE = 120
 """Columns from which on a game's whole id is shown, and when it ended."""
 
 
-def games(  # noqa: PLR0917 - typer reads options from the signature
-    event: remote_games.EventFilter = None,
-    round_: remote_games.RoundFilter = None,
-    table: remote_games.TableFilter = None,
-    principal: remote_games.PrincipalFilter = "",
-    from_: remote_games.FromFilter = "",
-    to: remote_games.ToFilter = "",
+def games(
+    *,
+    chosen: Filter = Filter(),
     state: remote_games.StateOption = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for a spreadsheet.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    server: ServerOfData = None,
-    data: Data = DATA,
+    as_csv: Annotated[bool, Parameter(name="--csv", help="Print CSV, for a spreadsheet.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print JSON.")] = False,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A token, if it is not in DIR: with one the list has the principals."),
+        Parameter(metavar="FILE", help="A token, if it is not in DIR: with one the list has the principals."),
     ] = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """List the games of a referee, running and finished, newest first: event, round, table, state and result.
 
@@ -86,10 +64,10 @@ def games(  # noqa: PLR0917 - typer reads options from the signature
     """
     if as_csv and as_json:
         raise Failure("--csv and --json: expected only one of them", EXIT_USAGE)
-    request = remote_games.wanted(event, round_, table, principal, from_, to, state)
-    server = server_of(server, data)
-    token = token_of(token_file or data / TOKEN_FILE, needed=token_file is not None)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    request = chosen.request(state)
+    server = home.address
+    token = home.token(token_file, needed=token_file is not None)
+    secured = home.transport.security(server, token)
 
     async def ask() -> list[game_pb2.Game]:
         async with open_channel(server, token, secured) as channel:
@@ -180,18 +158,15 @@ def _table(found: Sequence[dict[str, Any]], width: int) -> Table:
 _TIMEOUT_S = 15
 
 
-def abort(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Argument(help="The game's id.", show_default=False)],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    server: ServerOfData = None,
-    data: Data = DATA,
+def abort(
+    game: Annotated[str, Parameter(help="The game's id.", show_default=False)],
+    /,
+    *,
+    yes: Annotated[bool, Parameter(help="Do not ask for confirmation.")] = False,
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
+        Path | None, Parameter(metavar="FILE", help="The organiser's token, if it is not in DIR.")
     ] = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """End a game without a result, as its organiser. This closes the log, and discloses the deck of a dealt game.
 
@@ -203,9 +178,9 @@ def abort(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee abort 0197a1cb1db4c9da428632ae52ec26d7 --data club`
     """
-    server = server_of(server, data)
-    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    server = home.address
+    token = home.token(token_file)
+    secured = home.transport.security(server, token)
     game = whole_id(server, secured, game)
     confirm([f"this ends game {game} without a result, and cannot be undone"], sure=yes)
 
@@ -224,23 +199,18 @@ def abort(  # noqa: PLR0917 - typer reads options from the signature
     print(f"game {game} is aborted after {ended.game.size} entries")
 
 
-def name(  # noqa: PLR0917 - typer reads options from the signature
+def name(
     game: remote_games.GameId,
-    player: Annotated[
-        str, typer.Argument(metavar="PLAYER", help="The player: p1, p2, … or a name; none: list them.")
-    ] = "",
-    called: Annotated[str, typer.Argument(metavar="NAME", help="The player's name from now on.")] = "",
-    erase: Annotated[bool, typer.Option("--erase", help="Erase the name that is there.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    server: ServerOfData = None,
-    data: Data = DATA,
+    player: Annotated[str, Parameter(name="PLAYER", help="The player: p1, p2, … or a name; none: list them.")] = "",
+    called: Annotated[str, Parameter(name="NAME", help="The player's name from now on.")] = "",
+    /,
+    *,
+    erase: Annotated[bool, Parameter(help="Erase the name that is there.")] = False,
+    yes: Annotated[bool, Parameter(help="Do not ask for confirmation.")] = False,
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
+        Path | None, Parameter(metavar="FILE", help="The organiser's token, if it is not in DIR.")
     ] = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """List the names of a game's players; name one, or erase a name, as the organiser.
 
@@ -256,9 +226,9 @@ def name(  # noqa: PLR0917 - typer reads options from the signature
     changes = bool(called) or erase
     if bool(called) == erase and (player or erase):
         raise Failure("expected a player with a new name, or a player and --erase", EXIT_USAGE)
-    server = server_of(server, data)
-    token = token_of(token_file or data / TOKEN_FILE, needed=changes and (tls_cert is None or token_file is not None))
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    server = home.address
+    token = home.token(token_file, needed=None if changes else False)
+    secured = home.transport.security(server, token)
     game = whole_id(server, secured, game)
 
     async def ask() -> tuple[int, dict[int, Shown]]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.arguments import new_private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
@@ -19,13 +19,15 @@ from referee.server.service.files import VERIFIER_FILE
 def keys(
     path: Annotated[
         Path,
-        typer.Argument(
+        Parameter(
             help="A private key file (PEM), or a referee's data directory for its verifier key.", show_default=False
         ),
     ],
-    new: Annotated[bool, typer.Option("--new", help="Create the file with a new key, readable only by you.")] = False,
-    pem: Annotated[bool, typer.Option("--pem", help="Print the public key as PEM, for OpenSSL.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    /,
+    *,
+    new: Annotated[bool, Parameter(help="Create the file with a new key, readable only by you.")] = False,
+    pem: Annotated[bool, Parameter(help="Print the public key as PEM, for OpenSSL.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a player's or scribe's key, or show the public half of a key, which you may give to anyone.
 

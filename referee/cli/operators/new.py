@@ -6,12 +6,14 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import CardLanguage, check_language, public_key, web_origin
@@ -22,14 +24,8 @@ from referee.cli.shared.names import given_names
 from referee.cli.shared.openings import (
     LINKS_UNREACHABLE,
     UNREACHABLE,
-    Absence,
-    Clock,
-    Grace,
-    Illegal,
-    Lag,
     Office,
-    ProtestTime,
-    TakeBacks,
+    TableTerms,
     joins_and_links,
     new_file,
     new_sheet,
@@ -37,24 +33,10 @@ from referee.cli.shared.openings import (
     tokens_of,
 )
 from referee.cli.shared.pairings import read_pairings, told
-from referee.cli.shared.remote import (
-    DATA,
-    Addresses,
-    Data,
-    SendInClear,
-    ServerOfData,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    is_reached_from_elsewhere,
-    security,
-    server_of,
-    token_of,
-)
+from referee.cli.shared.remote import Addresses, Operated, is_reached_from_elsewhere
 from referee.games import registry
 from referee.log.errors import LogError
 from referee.log.replay import Record
-from referee.server.service.files import TOKEN_FILE
 from referee.telling.game_file import GameFile
 from referee.text.notation.times import in_words
 from referee.text.words.catalogue import ENGLISH
@@ -65,204 +47,199 @@ from referee_clients.sdk.opening import DEFAULT_RULES, Proofs, Wishes, game_of, 
 from referee_clients.web.cards import Card
 
 
-def new(  # noqa: PLR0917 - typer reads options from the signature
+@Parameter(name="*", group=Group.create_ordered("The game"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Played:
+    """The options of what is played."""
+
     seats: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of seats.", show_default="the game's minimum", rich_help_panel="The game"),
-    ] = None,
+        Parameter(help="Number of seats.", show_default="the game's minimum", validator=Number(gte=1)),
+    ] = None
     rules: Annotated[
         str | None,
-        typer.Option(
-            help=f"Which game: {', '.join(registry.names())}.", show_default=DEFAULT_RULES, rich_help_panel="The game"
-        ),
-    ] = None,
-    event: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=0, help="Number of the event that the game belongs to.", rich_help_panel="The tournament"
-        ),
-    ] = None,
-    round_: Annotated[
-        int | None, typer.Option("--round", metavar="N", min=0, help="Its round.", rich_help_panel="The tournament")
-    ] = None,
-    table: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Its table.", rich_help_panel="The tournament")
-    ] = None,
-    pairings: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Open a game for each row of this table (CSV) of a round; the options here hold for every row.",
-            rich_help_panel="The tournament",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="With --from: check the file and print what would be opened.",
-            rich_help_panel="The tournament",
-        ),
-    ] = False,
-    server: ServerOfData = None,
-    data: Data = DATA,
-    token_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.", rich_help_panel="The referee"),
-    ] = None,
-    age_order: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SEATS",
-            help="Seats from the youngest player to the oldest, such as 2,0,1, in a game that asks "
-            "for it; by default 0,1,2,…",
-            rich_help_panel="The seats",
-        ),
-    ] = None,
-    principal: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Principal with its own token (`referee token`) who takes the seat, or - for a seat "
-            "that gets a join string. Give it once for each seat, in order.",
-            rich_help_panel="The seats",
-        ),
-    ] = None,
-    names: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="The players' names in order of play, with commas between, or a file with a name a line. The game "
-            "commits to them, so that everybody can check who won; they are in no log.",
-            rich_help_panel="The seats",
-        ),
-    ] = None,
+        Parameter(help=f"Which game: {', '.join(registry.names())}.", show_default=DEFAULT_RULES),
+    ] = None
     options: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="JSON",
             help=f"""The game's options, such as '{{"max_turns": 200}}'. {options_of_games()}.""",
-            rich_help_panel="The game",
         ),
-    ] = None,
+    ] = None
     components: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Your own dominoes or sheet, as JSON in the form that --show-components prints. The "
             "grid of a sheet begins with blue 1 and yellow 1 to 6, whichever dice stand for the "
             "rows on the printed sheet.",
-            rich_help_panel="The game",
         ),
-    ] = None,
+    ] = None
     show_components: Annotated[
         bool,
-        typer.Option(
-            "--show-components",
+        Parameter(
             help="Print the game's default components as JSON, without opening a game.",
-            rich_help_panel="The game",
         ),
-    ] = False,
+    ] = False
     series: Annotated[
         bool,
-        typer.Option(
-            "--series", help="Make this game the first of a series, such as a dynasty.", rich_help_panel="The game"
-        ),
-    ] = False,
+        Parameter(help="Make this game the first of a series, such as a dynasty."),
+    ] = False
     series_of: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Continue the series of a previous game, given by its file. Rules, seats, options "
             "and components stay the same.",
-            rich_help_panel="The game",
         ),
-    ] = None,
+    ] = None
+
+
+@Parameter(name="*", group=Group.create_ordered("The seats"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seats:
+    """The options of who plays, and of who acts beside the players."""
+
+    age_order: Annotated[
+        str | None,
+        Parameter(
+            metavar="SEATS",
+            help="Seats from the youngest player to the oldest, such as 2,0,1, in a game that asks "
+            "for it; by default 0,1,2,…",
+        ),
+    ] = None
+    principal: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="NAME",
+            help="Principal with its own token (`referee token`) who takes the seat, or - for a seat "
+            "that gets a join string. Give it once for each seat, in order.",
+        ),
+    ] = None
+    names: Annotated[
+        str | None,
+        Parameter(
+            metavar="NAMES",
+            help="The players' names in order of play, with commas between, or a file with a name a line. The game "
+            "commits to them, so that everybody can check who won; they are in no log.",
+        ),
+    ] = None
     declare: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="Public key (hex or key file) of the scribe who declares draws and rolls.",
-            rich_help_panel="The seats",
         ),
-    ] = None,
+    ] = None
     scribed: Annotated[
         list[int] | None,
-        typer.Option(
-            metavar="SEAT", help="Seat whose moves the scribe enters. Repeatable.", rich_help_panel="The seats"
-        ),
-    ] = None,
+        Parameter(metavar="SEAT", help="Seat whose moves the scribe enters. Repeatable."),
+    ] = None
     scribe: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="Public key of a further scribe for scribed seats. Repeatable.",
-            rich_help_panel="The seats",
         ),
-    ] = None,
-    record_attempts: Annotated[
-        bool,
-        typer.Option(
-            "--record-attempts", help="Record refused moves as entries of the log.", rich_help_panel="The table"
-        ),
-    ] = False,
-    proofs: Annotated[
-        Proofs,
-        typer.Option(
-            help="Put certificates into the game's file: for recorded refusals, or for every verdict "
-            "that the rules of building decide.",
-            rich_help_panel="The table",
-        ),
-    ] = Proofs.NONE,
-    clock: Clock = None,
-    lag: Lag = None,
-    illegal: Illegal = None,
-    absence: Absence = None,
-    take_backs: TakeBacks = False,
-    protest_time: ProtestTime = None,
-    grace: Grace = None,
+    ] = None
     arbiter_key: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="Public key (hex or key file) of an arbiter, who may rule on anything. Repeatable; numbered from 0.",
-            rich_help_panel="The seats",
         ),
-    ] = None,
+    ] = None
+
+
+@Parameter(name="*", group=Group.create_ordered("The tournament"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InTournament:
+    """The options of where a game belongs."""
+
+    event: Annotated[
+        int | None,
+        Parameter(
+            metavar="N",
+            help="Number of the event that the game belongs to.",
+            validator=Number(gte=0),
+        ),
+    ] = None
+    round_: Annotated[int | None, Parameter(metavar="N", help="Its round.", validator=Number(gte=0))] = None
+    table: Annotated[int | None, Parameter(metavar="N", help="Its table.", validator=Number(gte=0))] = None
+    pairings: Annotated[
+        Path | None,
+        Parameter(
+            name="--from",
+            metavar="FILE",
+            help="Open a game for each row of this table (CSV) of a round; the options here hold for every row.",
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        Parameter(
+            help="With --from: check the file and print what would be opened.",
+        ),
+    ] = False
+
+
+@Parameter(name="*", group=Group.create_ordered("What is handed out"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandedOut:
+    """The options of what players get."""
+
     out: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="PATH",
             help="Write the join strings to this new file, readable only by you; with --from to a file for each "
             "table in this folder.",
-            rich_help_panel="What is handed out",
         ),
-    ] = None,
+    ] = None
     web: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="ORIGIN",
             help="Where browsers reach the referee's pages, such as https://club.example: every seat gets a link, too.",
             show_default="the address that DIR remembers from referee serve --web",
-            rich_help_panel="What is handed out",
         ),
-    ] = None,
+    ] = None
     sheet: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Make this new page (HTML), readable only by you, to print and cut up: a card for each seat with a QR "
             "code of its link, or of its join string. With --from one for the round.",
-            rich_help_panel="What is handed out",
         ),
+    ] = None
+    language: CardLanguage = ENGLISH
+    as_json: Annotated[bool, Parameter(name="--json", help="Print JSON.")] = False
+
+
+def new(
+    *,
+    game: Played = Played(),
+    seated: Seats = Seats(),
+    tournament: InTournament = InTournament(),
+    handed: HandedOut = HandedOut(),
+    terms: TableTerms = TableTerms(),
+    token_file: Annotated[
+        Path | None,
+        Parameter(metavar="FILE", help="The organiser's token, if it is not in DIR.", group="The referee"),
     ] = None,
-    language: CardLanguage = ENGLISH,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel="What is handed out")] = False,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    record_attempts: Annotated[
+        bool,
+        Parameter(help="Record refused moves as entries of the log.", group="The table"),
+    ] = False,
+    proofs: Annotated[
+        Proofs,
+        Parameter(
+            help="Put certificates into the game's file: for recorded refusals, or for every verdict "
+            "that the rules of building decide.",
+            group="The table",
+        ),
+    ] = Proofs.NONE,
+    home: Operated = Operated(),
 ) -> None:
     """Open a game: print its id and one join string per seat. Give each to its player: whoever has it takes the seat.
 
@@ -282,68 +259,67 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     --web https://club.example --sheet round-2.html`,
     `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
-    if show_components:
-        print(default_components(game_of(rules, seats, None)[0]))
+    if game.show_components:
+        print(default_components(game_of(game.rules, game.seats, None)[0]))
         return
     wishes = Wishes(
-        rules=rules,
-        seats=seats,
-        age_order=age_order,
-        principals=principal or [],
-        names=[] if names is None else given_names(names),
-        options=options,
-        components=None if components is None else partial(own_components, file=components),
-        series=series,
-        previous=None if series_of is None else game_before(series_of),
-        declare=None if declare is None else public_key(f"--declare {declare}", declare),
-        scribed=scribed or [],
-        scribes=[public_key(f"--scribe {key}", key) for key in scribe or []],
-        illegal=[*(illegal or []), *(["record"] if record_attempts else [])],
+        rules=game.rules,
+        seats=game.seats,
+        age_order=seated.age_order,
+        principals=seated.principal or [],
+        names=[] if seated.names is None else given_names(seated.names),
+        options=game.options,
+        components=None if game.components is None else partial(own_components, file=game.components),
+        series=game.series,
+        previous=None if game.series_of is None else game_before(game.series_of),
+        declare=None if seated.declare is None else public_key(f"--declare {seated.declare}", seated.declare),
+        scribed=seated.scribed or [],
+        scribes=[public_key(f"--scribe {key}", key) for key in seated.scribe or []],
+        illegal=[*(terms.illegal or []), *(["record"] if record_attempts else [])],
         proofs=proofs,
-        clock=clock,
-        lag=lag,
-        absence=absence,
-        take_backs=take_backs,
-        protest_time=protest_time,
-        grace=grace,
-        arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in arbiter_key or []],
-        event=event,
-        round=round_,
-        table=table,
+        clock=terms.clock,
+        lag=terms.lag,
+        absence=terms.absence,
+        take_backs=terms.take_backs,
+        protest_time=terms.protest_time,
+        grace=terms.grace,
+        arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in seated.arbiter_key or []],
+        event=tournament.event,
+        round=tournament.round_,
+        table=tournament.table,
     )
-    if dry_run and pairings is None:
+    if tournament.dry_run and tournament.pairings is None:
         raise Failure("--dry-run checks a table of pairings; expected --from FILE with it", EXIT_USAGE)
-    check_language(language, sheet, "--sheet", "web")
-    tables = None if pairings is None else read_pairings(pairings, wishes)
+    check_language(handed.language, handed.sheet, "--sheet", "web")
+    tables = None if tournament.pairings is None else read_pairings(tournament.pairings, wishes)
     request = wishes.request() if tables is None else None
-    address = server_of(server, data)
-    token = token_of(
-        token_file or data / TOKEN_FILE, needed=(tls_cert is None or token_file is not None) and not dry_run
-    )
-    secured = security(address, tls_ca, tls_cert, tls_key, insecure, token)
-    remembered = Addresses.remembered(data) if server is None else None
+    address = home.address
+    token = home.token(token_file, needed=False if tournament.dry_run else None)
+    secured = home.transport.security(address, token)
+    remembered = Addresses.remembered(home.data) if home.server is None else None
     public = address if remembered is None else remembered.public
-    pages = web_origin("--web", web) if web is not None else "" if remembered is None else remembered.web
+    pages = web_origin("--web", handed.web) if handed.web is not None else "" if remembered is None else remembered.web
     office = Office(address, public, pages, token, secured)
-    with new_sheet(None if dry_run else sheet, language) as cards:
+    with new_sheet(None if tournament.dry_run else handed.sheet, handed.language) as cards:
         if tables is not None:
-            opened = asyncio.run(office.open_round(tables, out, cards, dry_run=dry_run))
-            lines = [json.dumps(opened, indent=2)] if as_json else told(opened)
+            opened = asyncio.run(office.open_round(tables, handed.out, cards, dry_run=tournament.dry_run))
+            lines = [json.dumps(opened, indent=2)] if handed.as_json else told(opened)
             output.write("".join(f"{line}\n" for line in lines))
         elif request is not None:
             # Before the game is opened, as its join strings are sent only once.
-            with new_file(out) as file:
+            with new_file(handed.out) as file:
                 created = asyncio.run(office.open_game(request))
                 cards.extend(office.cards(created, wishes.names))
                 if file is not None:
                     file.write(seats_text(created, cards))
-            print(_as_json(created, cards) if as_json else _as_text(created, cards, out))
+            print(_as_json(created, cards) if handed.as_json else _as_text(created, cards, handed.out))
             _tell_the_rest(request, created, public)
-    if dry_run:
+    if tournament.dry_run:
         return
-    if sheet is not None:
+    if handed.sheet is not None:
         print(
-            f"{len(cards)} cards in {sheet}" if cards else f"{sheet}: not made, as no seat got a token", file=sys.stderr
+            f"{len(cards)} cards in {handed.sheet}" if cards else f"{handed.sheet}: not made, as no seat got a token",
+            file=sys.stderr,
         )
     if not is_reached_from_elsewhere(public):
         print(UNREACHABLE.format(public), file=sys.stderr)

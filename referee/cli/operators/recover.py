@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.remote_games import check_id, the_one
 from referee.log.engines import installed
 from referee.log.intent import parse_game_id
@@ -24,37 +24,37 @@ from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
 
 
-def recover(  # noqa: PLR0917 - typer reads options from the signature
+def recover(
     games: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[GAME]...", help="A game's id, or its first 8 or more digits. Without it, list the games."
-        ),
+        Parameter(name="GAME", help="A game's id, or its first 8 or more digits. Without it, list the games."),
     ] = None,
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
+    /,
+    *,
+    data: Annotated[Path, Parameter(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     copy: Annotated[
         Path | None,
-        typer.Option(
-            "--from", metavar="FILE", help="Restore what is lost or damaged from this game file.", show_default=False
+        Parameter(
+            name="--from",
+            metavar="FILE",
+            help="Restore what is lost or damaged from this game file.",
+            show_default=False,
         ),
     ] = None,
     go_on: Annotated[
-        bool, typer.Option("--continue", help="Continue without the lost entries; a new entry says so.")
+        bool, Parameter(name="--continue", help="Continue without the lost entries; a new entry says so.")
     ] = False,
-    end: Annotated[
-        bool, typer.Option("--end", help="End the game without the lost entries, through the referee's fault.")
-    ] = False,
-    give_up: Annotated[bool, typer.Option("--give-up", help="Give up a game that cannot be saved otherwise.")] = False,
+    end: Annotated[bool, Parameter(help="End the game without the lost entries, through the referee's fault.")] = False,
+    give_up: Annotated[bool, Parameter(help="Give up a game that cannot be saved otherwise.")] = False,
     accept_rollback: Annotated[
         bool,
-        typer.Option(
-            "--accept-rollback",
+        Parameter(
             help="Let one of several referees use a database that went back, after a look at what it lacks.",
         ),
     ] = False,
     marks: Annotated[
         list[Path] | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="As `referee serve` takes it. Repeat it with copies of the marks of other nodes: what they know of is "
             "missed as well, from then on.",
@@ -62,20 +62,18 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = None,
     seal_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
     new_marks: Annotated[
         bool,
-        typer.Option(
-            "--new-marks",
+        Parameter(
             help="Rebuild the lost marks file from the database. Nothing shows which entries the database lacks, so "
             "every open game is in doubt.",
         ),
     ] = False,
     new_seal: Annotated[
         bool,
-        typer.Option(
-            "--new-seal",
+        Parameter(
             help="Make a new seal key in place of the lost one. Dealt games in play can then only be "
             "ended (--end) without disclosing their decks; the others continue.",
         ),
@@ -165,7 +163,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"{copy}: {error.strerror}") from None
     print("\n".join(lines) or "every game can continue")
     if is_left:
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)
 
 
 def _heed_rollback(opened: Data, *, accept: bool) -> None:

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import structlog
-import typer
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
-from referee.cli.operators.settings import ConfigFile, ShowConfig, show
+from referee.cli.operators.settings import Sources, show
 from referee.cli.shared.arguments import address, check_origins, check_proxies, languages_named, pyodide_folder
+from referee.cli.shared.commands import Given
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import Addresses, is_everywhere, problem_with
 from referee.log.note import NAME_EXPECTED, is_name
@@ -63,274 +65,354 @@ class LogLevel(StrEnum):
     ERROR = "error"
 
 
-def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
-    ctx: typer.Context,
+@Parameter(name="*", group=Group.create_ordered("The directory"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Directory:
+    """The options of what is kept where."""
+
     data: Annotated[
         Path,
-        typer.Option(
+        Parameter(
             metavar="DIR",
-            readable=False,
             help="Directory for games, the signing key and the organiser's token.",
-            rich_help_panel="The directory",
         ),
-    ] = Path("referee-data"),
+    ] = Path("referee-data")
+    origin: Annotated[
+        str | None,
+        Parameter(
+            metavar="NAME",
+            help="The name under which the referee signs. A new directory takes it (by default "
+            "referee.local) and keeps it for ever.",
+            show_default=False,
+        ),
+    ] = None
+    marks: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="Record of what the referee signed, apart from the games; by default marks.db in "
+            "DIR. On another disk it also detects that the whole directory was rolled back.",
+            show_default=False,
+        ),
+    ] = None
+    seal_key: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="Key of the secrets in the database, created if missing; by default seal.key in DIR. "
+            "Keep it elsewhere so that a copy of the directory reveals no deck.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@Parameter(name="*", group=Group.create_ordered("Network and TLS"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Network:
+    """The options of how callers reach the referee."""
+
     listen: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="HOST:PORT",
             help="Address to listen on; port 0 picks a free port.",
-            rich_help_panel="Network and TLS",
         ),
-    ] = "127.0.0.1:50051",
+    ] = "127.0.0.1:50051"
     public: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="ADDRESS",
             help="Address under which players reach the referee, such as club.example:50051; grpcs://HOST:PORT for "
             "TLS. Join strings carry it; by default they carry the address to listen on. Several that share games "
             "each give their own address first, then the others, with commas between.",
             show_default=False,
-            rich_help_panel="Network and TLS",
         ),
-    ] = "",
-    origin: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The name under which the referee signs. A new directory takes it (by default "
-            "referee.local) and keeps it for ever.",
-            show_default=False,
-            rich_help_panel="The directory",
-        ),
-    ] = None,
+    ] = ""
     insecure: Annotated[
         bool,
-        typer.Option(
-            "--insecure",
+        Parameter(
             help="Allow addresses other than loopback without TLS, although tokens can then be read on the network.",
-            rich_help_panel="Network and TLS",
         ),
-    ] = False,
+    ] = False
     tls_cert: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Speak TLS with this certificate and its chain (PEM). SIGHUP reloads it.",
-            rich_help_panel="Network and TLS",
         ),
-    ] = None,
+    ] = None
     tls_key: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The certificate's private key (PEM).", rich_help_panel="Network and TLS"),
-    ] = None,
+        Parameter(metavar="FILE", help="The certificate's private key (PEM)."),
+    ] = None
     tls_client_ca: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Require client certificates signed by one of these authorities (PEM); `referee "
             "token issue --cert` assigns a certificate to a principal.",
-            rich_help_panel="Network and TLS",
         ),
-    ] = None,
-    store: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Keep the games in this PostgreSQL database, such as postgresql://referee@db.example/club; the "
-            "password comes from ~/.pgpass or a service file. DIR remembers it. By default they are in DIR.",
-            show_default=False,
-            rich_help_panel="PostgreSQL and several referees",
+    ] = None
+    heartbeat: Annotated[
+        float,
+        Parameter(
+            metavar="SECONDS",
+            help="Silence after which watchers get a heartbeat.",
+            validator=Number(gte=0.01),
         ),
-    ] = None,
-    require_standby: Annotated[
-        bool,
-        typer.Option(
-            "--require-standby",
-            help="Let nothing out before a standby of the PostgreSQL database has it, too.",
-            rich_help_panel="PostgreSQL and several referees",
-        ),
-    ] = False,
-    marks: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Record of what the referee signed, apart from the games; by default marks.db in "
-            "DIR. On another disk it also detects that the whole directory was rolled back.",
-            show_default=False,
-            rich_help_panel="The directory",
-        ),
-    ] = None,
-    seal_key: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Key of the secrets in the database, created if missing; by default seal.key in DIR. "
-            "Keep it elsewhere so that a copy of the directory reveals no deck.",
-            show_default=False,
-            rich_help_panel="The directory",
-        ),
-    ] = None,
-    log: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write the public log into this folder, which any web server can serve: of every game the first and "
-            "the last head.",
-            show_default=False,
-            rich_help_panel="The public log",
-        ),
-    ] = None,
-    log_policy: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="With --log: publish a checkpoint only when the witnesses of this policy have signed it.",
-            show_default=False,
-            rich_help_panel="The public log",
-        ),
-    ] = None,
+    ] = 10.0
+
+    def checked(self) -> Certificates | None:
+        """Return the certificates, if the referee speaks TLS. Raise ``Failure`` for what cannot be listened on."""
+        host, _ = address("--listen", self.listen)
+        certificates = _certificates(self.tls_cert, self.tls_key, self.tls_client_ca)
+        if certificates is None and not self.insecure and not is_loopback(host):
+            raise Failure(
+                f"--listen {self.listen}: not a loopback address; expected TLS (--tls-cert, --tls-key), or --insecure",
+                EXIT_USAGE,
+            )
+        if self.public and (problem := problem_with(self.public, tls=certificates is not None)):
+            raise Failure(f"--public {self.public!r}: {problem}", EXIT_USAGE)
+        return certificates
+
+
+@Parameter(name="*", group=Group.create_ordered("Limits and the solver"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limits:
+    """The options of what callers may ask for."""
+
     requests_per_s: Annotated[
         float,
-        typer.Option(
+        Parameter(
             metavar="N",
-            min=0.01,
             help="Rate limit per caller, not counting acts; bursts may use ten seconds' worth.",
-            rich_help_panel="Limits and the solver",
+            validator=Number(gte=0.01),
         ),
-    ] = REQUESTS_PER_S,
+    ] = REQUESTS_PER_S
     max_streams: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=1, help="Limit of open streams per caller.", rich_help_panel="Limits and the solver"
+        Parameter(
+            metavar="N",
+            help="Limit of open streams per caller.",
+            validator=Number(gte=1),
         ),
-    ] = STREAMS,
+    ] = STREAMS
     call_timeout: Annotated[
         float,
-        typer.Option(
+        Parameter(
             metavar="SECONDS",
-            min=0.01,
             help="Time limit for every call that is not a stream.",
-            rich_help_panel="Limits and the solver",
+            validator=Number(gte=0.01),
         ),
-    ] = CALL_S,
+    ] = CALL_S
+    solver_workers: Annotated[
+        int,
+        Parameter(
+            metavar="N",
+            help="Number of processes that prove and search for SolverService, started when needed; 0 "
+            "disables the service.",
+            validator=Number(gte=0),
+        ),
+    ] = SOLVER_WORKERS
+    solver_memory: Annotated[
+        int,
+        Parameter(
+            metavar="MIB",
+            help="Address space for each of these processes.",
+            validator=Number(gte=256),
+        ),
+    ] = MEMORY_MIB
+
+
+@Parameter(name="*", group=Group.create_ordered("What the operator sees"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Messages:
+    """The options of what the referee says of itself."""
+
     metrics: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="HOST:PORT",
             help="Serve GET /metrics for Prometheus at this address: plain HTTP, without tokens, and "
             "only on loopback unless --insecure.",
             show_default=False,
-            rich_help_panel="What the operator sees",
         ),
-    ] = None,
-    nodes: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOST:PORT",
-            help="With several referees on one PostgreSQL database: address of this machine at which the others reach "
-            "this one, to pass on calls for its games. By default a free port of the host to listen on.",
-            show_default=False,
-            rich_help_panel="PostgreSQL and several referees",
+    ] = None
+    log_format: Annotated[
+        LogFormat,
+        Parameter(
+            help="Format of the messages on standard error; auto is text on a terminal and JSON elsewhere.",
         ),
-    ] = None,
+    ] = LogFormat.AUTO
+    log_level: Annotated[
+        LogLevel,
+        Parameter(help="Least severe messages to show on standard error."),
+    ] = LogLevel.INFO
+    as_json: Annotated[
+        bool,
+        Parameter(
+            name="--json",
+            help="Print where the referee listens as one line of JSON.",
+        ),
+    ] = False
+
+    def check(self, network: Network) -> None:
+        """Raise ``Failure``."""
+        if self.metrics is None or network.insecure or is_loopback(address("--metrics", self.metrics)[0]):
+            return
+        raise Failure(f"--metrics {self.metrics}: not a loopback address; expected one, or --insecure", EXIT_USAGE)
+
+
+@Parameter(name="*", group=Group.create_ordered("Pages"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PagesBeside:
+    """The options of the pages for browsers."""
+
     web: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="HOST:PORT",
             help="Serve the pages for browsers at this address, with this referee's games, as `referee web` does: in "
             "a process of its own, with a lower priority. With --tls-cert they speak TLS, too.",
             show_default=False,
-            rich_help_panel="Pages",
         ),
-    ] = None,
+    ] = None
     web_origin: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="URL",
             help="With --web: an address under which people reach the pages by name, such as https://club.example. "
             "Can be repeated.",
             show_default=False,
-            rich_help_panel="Pages",
         ),
-    ] = None,
+    ] = None
     web_trusted_proxy: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="ADDRESS",
             help="With --web: a proxy, or its network, whose X-Forwarded-For says who calls. Can be repeated.",
             show_default=False,
-            rich_help_panel="Pages",
         ),
-    ] = None,
+    ] = None
     web_pyodide: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="DIR",
             help="With --web: a folder with Pyodide, as `make web-rules` brings it. With it, browsers also check the "
             "rules of a game file, and not only its signatures.",
             show_default=False,
-            rich_help_panel="Pages",
         ),
-    ] = None,
+    ] = None
     web_languages: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="en,LANG,...",
             help="With --web: the languages of the pages; who asks for none of them gets the first. By default those "
             "whose translation was read by somebody who speaks it: drafts are offered only by name.",
             show_default=False,
-            rich_help_panel="Pages",
         ),
-    ] = None,
-    solver_workers: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="Number of processes that prove and search for SolverService, started when needed; 0 "
-            "disables the service.",
-            rich_help_panel="Limits and the solver",
+    ] = None
+
+    def check(self, network: Network) -> None:
+        """Raise ``Failure``."""
+        options = {
+            "--web-origin": self.web_origin,
+            "--web-trusted-proxy": self.web_trusted_proxy,
+            "--web-pyodide": self.web_pyodide,
+            "--web-languages": self.web_languages,
+        }
+        for option, value in options.items():
+            if self.web is None and value:
+                raise Failure(f"{option} belongs to --web; expected both or neither", EXIT_USAGE)
+        check_origins("--web-origin", self.web_origin or ())
+        check_proxies("--web-trusted-proxy", self.web_trusted_proxy or ())
+        if self.web is not None and network.tls_client_ca is not None:
+            raise Failure(
+                "--web shows no client certificate, which --tls-client-ca requires; expected one of the two", EXIT_USAGE
+            )
+
+
+@Parameter(name="*", group=Group.create_ordered("The public log"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PublicLog:
+    """The options of the public log."""
+
+    log: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FOLDER",
+            help="Write the public log into this folder, which any web server can serve: of every game the first and "
+            "the last head.",
+            show_default=False,
         ),
-    ] = SOLVER_WORKERS,
-    solver_memory: Annotated[
-        int,
-        typer.Option(
-            metavar="MIB",
-            min=256,
-            help="Address space for each of these processes.",
-            rich_help_panel="Limits and the solver",
+    ] = None
+    log_policy: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="With --log: publish a checkpoint only when the witnesses of this policy have signed it.",
+            show_default=False,
         ),
-    ] = MEMORY_MIB,
-    log_format: Annotated[
-        LogFormat,
-        typer.Option(
-            help="Format of the messages on standard error; auto is text on a terminal and JSON elsewhere.",
-            rich_help_panel="What the operator sees",
+    ] = None
+
+
+@Parameter(name="*", group=Group.create_ordered("PostgreSQL and several referees"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Database:
+    """The options of games in a database."""
+
+    store: Annotated[
+        str | None,
+        Parameter(
+            metavar="ADDRESS",
+            help="Keep the games in this PostgreSQL database, such as postgresql://referee@db.example/club; the "
+            "password comes from ~/.pgpass or a service file. DIR remembers it. By default they are in DIR.",
+            show_default=False,
         ),
-    ] = LogFormat.AUTO,
-    log_level: Annotated[
-        LogLevel,
-        typer.Option(help="Least severe messages to show on standard error.", rich_help_panel="What the operator sees"),
-    ] = LogLevel.INFO,
-    heartbeat: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.01,
-            help="Silence after which watchers get a heartbeat.",
-            rich_help_panel="Network and TLS",
-        ),
-    ] = 10.0,
-    as_json: Annotated[
+    ] = None
+    require_standby: Annotated[
         bool,
-        typer.Option(
-            "--json",
-            help="Print where the referee listens as one line of JSON.",
-            rich_help_panel="What the operator sees",
+        Parameter(
+            help="Let nothing out before a standby of the PostgreSQL database has it, too.",
         ),
-    ] = False,
-    config_file: ConfigFile = None,  # noqa: ARG001 - it has been the options' default by now
-    show_config: ShowConfig = False,
+    ] = False
+    nodes: Annotated[
+        str | None,
+        Parameter(
+            metavar="HOST:PORT",
+            help="With several referees on one PostgreSQL database: address of this machine at which the others reach "
+            "this one, to pass on calls for its games. By default a free port of the host to listen on.",
+            show_default=False,
+        ),
+    ] = None
+
+    def check(self, directory: Directory) -> None:
+        """Raise ``Failure``."""
+        if self.nodes is not None and is_everywhere(address("--nodes", self.nodes)[0]):
+            raise Failure(
+                f"--nodes {self.nodes}: no address to connect to; expected one that the others can reach", EXIT_USAGE
+            )
+        if self.nodes is not None and self.store is None and not (directory.data / STORE_ADDRESS_FILE).exists():
+            what = "the games are in a file, which no other referee can reach"
+            raise Failure(f"--nodes {self.nodes}: {what}; expected --store with a database, or no --nodes", EXIT_USAGE)
+        if self.store is not None:
+            try:
+                check_address(self.store)
+            except ValueError as error:
+                raise Failure(f"--store: {error}", EXIT_USAGE) from None
+
+
+def serve(
+    *,
+    given: Given,
+    directory: Directory = Directory(),
+    network: Network = Network(),
+    limits: Limits = Limits(),
+    messages: Messages = Messages(),
+    beside: PagesBeside = PagesBeside(),
+    public_log: PublicLog = PublicLog(),
+    database: Database = Database(),
+    sources: Sources = Sources(),
 ) -> None:
     """Run a referee until Ctrl-C or SIGTERM. However it stops, it loses nothing that it acknowledged.
 
@@ -348,95 +430,57 @@ def serve(  # noqa: PLR0915, PLR0917 - typer reads options from the signature
 
     Example: `referee serve --data ./games`, and in another terminal `referee new --data ./games --seats 3`
     """
-    if show_config:
-        print(show(ctx))
+    if sources.show_config:
+        print(show("serve", given))
         return
-    host, _ = address("--listen", listen)
-    certificates = _certificates(tls_cert, tls_key, tls_client_ca)
-    if certificates is None and not insecure and not is_loopback(host):
-        raise Failure(
-            f"--listen {listen}: not a loopback address; expected TLS (--tls-cert, --tls-key), or --insecure",
-            EXIT_USAGE,
-        )
-    if metrics is not None and not insecure and not is_loopback(address("--metrics", metrics)[0]):
-        raise Failure(f"--metrics {metrics}: not a loopback address; expected one, or --insecure", EXIT_USAGE)
-    if nodes is not None and is_everywhere(address("--nodes", nodes)[0]):
-        raise Failure(f"--nodes {nodes}: no address to connect to; expected one that the others can reach", EXIT_USAGE)
-    if nodes is not None and store is None and not (data / STORE_ADDRESS_FILE).exists():
-        what = "the games are in a file, which no other referee can reach"
-        raise Failure(f"--nodes {nodes}: {what}; expected --store with a database, or no --nodes", EXIT_USAGE)
-    if public and (problem := problem_with(public, tls=certificates is not None)):
-        raise Failure(f"--public {public!r}: {problem}", EXIT_USAGE)
-    if origin is not None and not is_name(origin):
-        raise Failure(f"--origin {origin!r}: expected {NAME_EXPECTED}, such as club.example", EXIT_USAGE)
-    if store is not None:
-        try:
-            check_address(store)
-        except ValueError as error:
-            raise Failure(f"--store: {error}", EXIT_USAGE) from None
-    of_pages = {
-        "--web-origin": web_origin,
-        "--web-trusted-proxy": web_trusted_proxy,
-        "--web-pyodide": web_pyodide,
-        "--web-languages": web_languages,
-    }
-    for option, value in of_pages.items():
-        if web is None and value:
-            raise Failure(f"{option} belongs to --web; expected both or neither", EXIT_USAGE)
-    check_origins("--web-origin", web_origin or ())
-    check_proxies("--web-trusted-proxy", web_trusted_proxy or ())
-    if log is None and log_policy is not None:
+    certificates = network.checked()
+    messages.check(network)
+    database.check(directory)
+    beside.check(network)
+    if directory.origin is not None and not is_name(directory.origin):
+        raise Failure(f"--origin {directory.origin!r}: expected {NAME_EXPECTED}, such as club.example", EXIT_USAGE)
+    if public_log.log is None and public_log.log_policy is not None:
         raise Failure("--log-policy belongs to --log; expected both or neither", EXIT_USAGE)
-    if web is not None and tls_client_ca is not None:
-        raise Failure(
-            "--web shows no client certificate, which --tls-client-ca requires; expected one of the two", EXIT_USAGE
-        )
-    logs.configure(log_format, log_level)
-    pages = _pages(
-        web,
-        web_origin or (),
-        tls_cert,
-        tls_key,
-        web_pyodide,
-        proxies=web_trusted_proxy or (),
-        languages=web_languages,
-    )
+    logs.configure(messages.log_format, messages.log_level)
+    pages = _pages(beside, network)
     is_new, made = False, list[Path]()
     try:
-        is_new = not data.exists()
-        if not is_new and not data.is_dir():
-            raise Failure(f"--data {data}: this is a file; expected a directory, or the name of a new one", EXIT_USAGE)
-        made = [file for file in (marks, seal_key) if file is not None and not file.exists()]
+        is_new = not directory.data.exists()
+        if not is_new and not directory.data.is_dir():
+            raise Failure(
+                f"--data {directory.data}: this is a file; expected a directory, or the name of a new one", EXIT_USAGE
+            )
+        made = [file for file in (directory.marks, directory.seal_key) if file is not None and not file.exists()]
         config = Config(
-            data,
-            listen,
+            directory.data,
+            network.listen,
             certificates,
-            origin_of(data, origin),
-            heartbeat_s=heartbeat,
-            call_s=call_timeout,
-            requests_per_s=requests_per_s,
-            max_streams=max_streams,
-            metrics=metrics or "",
-            public=public,
-            nodes=nodes or "",
-            store=store,
-            require_standby=require_standby,
-            marks=marks,
-            seal_key=seal_key,
-            log=log,
-            log_policy=log_policy,
-            solver_workers=solver_workers,
-            solver_memory_mib=solver_memory,
+            origin_of(directory.data, directory.origin),
+            heartbeat_s=network.heartbeat,
+            call_s=limits.call_timeout,
+            requests_per_s=limits.requests_per_s,
+            max_streams=limits.max_streams,
+            metrics=messages.metrics or "",
+            public=network.public,
+            nodes=database.nodes or "",
+            store=database.store,
+            require_standby=database.require_standby,
+            marks=directory.marks,
+            seal_key=directory.seal_key,
+            log=public_log.log,
+            log_policy=public_log.log_policy,
+            solver_workers=limits.solver_workers,
+            solver_memory_mib=limits.solver_memory,
         )
-        asyncio.run(_run(config, public, pages, as_json=as_json))
+        asyncio.run(_run(config, network.public, pages, as_json=messages.as_json))
     except DataError as error:
         raise Failure(str(error)) from None
     except PermissionError as error:
         raise Failure(f"{error.filename}: {error.strerror}") from None
     except ListenError as error:
         # Another program was faster than this one. A database has taken the key already, so that stays.
-        if is_new and store is None:
-            rmtree(data, ignore_errors=True)
+        if is_new and database.store is None:
+            rmtree(directory.data, ignore_errors=True)
             for file in made:
                 with suppress(OSError):
                     file.unlink()
@@ -494,29 +538,28 @@ class _Pages:
         return Gateway(self.listening, settings)
 
 
-def _pages(
-    web: str | None,
-    origins: Sequence[str],
-    certificate: Path | None,
-    key: Path | None,
-    python: Path | None,
-    *,
-    proxies: Sequence[str],
-    languages: str | None,
-) -> _Pages | None:
-    if web is None:
+def _pages(beside: PagesBeside, network: Network) -> _Pages | None:
+    if beside.web is None:
         return None
-    spoken = languages_named("--web-languages", languages)
-    if python is not None:
-        pyodide_folder(python)
+    languages = languages_named("--web-languages", beside.web_languages)
+    if beside.web_pyodide is not None:
+        pyodide_folder(beside.web_pyodide)
     from referee_clients.web.server import CannotServe, address_of, bind  # noqa: PLC0415 - few referees need it
 
     try:
-        listening = bind(*address("--web", web))
+        listening = bind(*address("--web", beside.web))
     except CannotServe as error:
         raise Failure(f"--web {error}") from error
-    where = address_of(listening, tls=certificate is not None)
-    return _Pages(listening, where, origins, certificate, key, python, proxies, spoken)
+    return _Pages(
+        listening,
+        address_of(listening, tls=network.tls_cert is not None),
+        beside.web_origin or (),
+        network.tls_cert,
+        network.tls_key,
+        beside.web_pyodide,
+        beside.web_trusted_proxy or (),
+        languages,
+    )
 
 
 async def _run(config: Config, public: str, pages: _Pages | None, *, as_json: bool) -> None:

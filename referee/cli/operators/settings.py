@@ -13,13 +13,13 @@ import stat
 import sys
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from inspect import unwrap
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
 
-import typer
+from cyclopts import ArgumentCollection, Parameter, Token
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.console import printable
@@ -27,8 +27,8 @@ from referee.console import printable
 COMMANDS: Final = ("serve", "web")
 FILE_VARIABLE: Final = "REFEREE_CONFIG"
 _MOST_BYTES: Final = 65_536
-_SOURCES: Final = "referee.settings"
-_NO_SETTINGS: Final = frozenset({"ctx", "config_file", "show_config", "hashes"})
+_SOURCES: Final[Mapping[str, str]] = {"cli": "option", "env": "environment"}
+_NO_SETTINGS: Final = frozenset({"--config", "--show-config", "--hashes"})
 """Options that are none of the settings."""
 _OTHERS: Final = frozenset(
     "REFEREE_" + name
@@ -41,8 +41,6 @@ _SAID: Final[Mapping[type, str]] = {bool: "true or false", int: "a whole number"
 class _Setting(NamedTuple):
     """An option that is a setting."""
 
-    name: str
-    """The name of the function's parameter."""
     kind: type
     """The type of one value: ``bool``, ``int``, ``float``, ``Path`` or ``str``, or an enumeration of texts."""
     is_list: bool
@@ -89,56 +87,55 @@ def _truth(text: str) -> bool | None:
 _READ: Final[Mapping[type, Callable[[str], Any]]] = {bool: _truth, int: int, float: float}
 
 
-def _taken(ctx: typer.Context, value: Path | None) -> Path | None:
-    """Make the file and the environment the defaults of the options that are not given. Raise ``Failure``."""
-    if ctx.resilient_parsing:
-        return value
-    path = value or (Path(named) if (named := os.environ.get(FILE_VARIABLE)) else None)
-    settings = dict[str, Any]()
-    sources = dict[str, str]()
-    for source, found in (
-        (printable(str(path)), _of_file(ctx, path) if path is not None else {}),
-        ("environment", _of_environment(ctx)),
-    ):
-        settings |= found
-        sources |= dict.fromkeys(found, source)
-    ctx.default_map = settings
-    ctx.meta[_SOURCES] = sources
-    return path
+def take(command: str, given: ArgumentCollection) -> None:
+    """Give the options that are not on the command line what the environment says, or else the file.
+
+    Raise ``Failure``.
+    """
+    settings = _settings(given)
+    by_name = {each.name: each for each in given}
+    path = next((Path(token.value) for token in by_name["--config"].tokens), None)
+    if path is None and (named := os.environ.get(FILE_VARIABLE)):
+        path = Path(named)
+    found = _of_environment(command, settings)
+    if path is not None:
+        found = {**_of_file(command, path, settings), **found}
+    for word, (value, source) in found.items():
+        option = by_name[f"--{word}"]
+        if not option.has_tokens:
+            for each in value if isinstance(value, list) else [value]:
+                given_as = {"implicit_value": each} if isinstance(each, bool) else {"value": str(each)}
+                option.append(Token(keyword=option.name, source=source, **given_as))
 
 
-ConfigFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        help="Take options from this TOML file, with names as here without the dashes, in a table of the command's "
-        f"name; paths are relative to the file. By default the one that {FILE_VARIABLE} names. Options that are given "
-        "count before it, and so do variables such as REFEREE_SERVE_LISTEN.",
-        is_eager=True,
-        callback=_taken,
-        rich_help_panel="Settings",
-        show_default=False,
-    ),
-]
-ShowConfig = Annotated[
-    bool,
-    typer.Option(
-        "--show-config",
-        help="Print what every option is and where from, as a file for --config, and end.",
-        rich_help_panel="Settings",
-    ),
-]
+@Parameter(name="*", group="Settings")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sources:
+    """The options about the other options."""
+
+    config: Annotated[
+        Path | None,
+        Parameter(
+            metavar="FILE",
+            help="Take options from this TOML file, with names as here without the dashes, in a table of the command's "
+            f"name; paths are relative to the file. By default the one that {FILE_VARIABLE} names. Options that are "
+            "given count before it, and so do variables such as REFEREE_SERVE_LISTEN.",
+            show_default=False,
+        ),
+    ] = None
+    show_config: Annotated[
+        bool, Parameter(help="Print what every option is and where from, as a file for --config, and end.")
+    ] = False
 
 
-def show(ctx: typer.Context) -> str:
+def show(command: str, given: ArgumentCollection) -> str:
     """Return every setting of the command as the text of a file, with a comment that says where it is from."""
-    lines = [f"[{ctx.info_name}]"]
-    sources: Mapping[str, str] = ctx.meta.get(_SOURCES, {})
-    for word, (name, _, _) in _settings(ctx).items():
-        given = ctx.get_parameter_source(name)
-        source = "option" if given is not None and given.name == "COMMANDLINE" else sources.get(name, "default")
-        value = ctx.params[name]
+    lines = [f"[{command}]"]
+    for option in given:
+        if (word := option.name.removeprefix("--")) not in _settings(given):
+            continue
+        value = option.value if option.has_tokens else option.field_info.default
+        source = next((_SOURCES.get(token.source, token.source) for token in option.tokens), "default")
         if value is None or value in ([], ()):
             lines.append(f"# {word} is not set")
         else:
@@ -146,25 +143,22 @@ def show(ctx: typer.Context) -> str:
     return "\n".join(lines)
 
 
-def _settings(ctx: typer.Context) -> dict[str, _Setting]:
+def _settings(given: ArgumentCollection) -> dict[str, _Setting]:
     """Return the settings of a command, by the names that files have for them."""
-    assert ctx.command.callback is not None  # noqa: S101 - each command is a function
-    kinds = get_type_hints(unwrap(ctx.command.callback))
     found = dict[str, _Setting]()
-    for option in ctx.command.params:
-        if option.name in _NO_SETTINGS or option.name not in kinds:
+    for option in given:
+        if not option.parse or option.children or option.name in _NO_SETTINGS:
             continue
-        kind = kinds[option.name]
+        kind = option.hint
         if get_origin(kind) in {Union, UnionType}:
             kind = next(each for each in get_args(kind) if each is not type(None))
-        word = next(word for word in option.opts if word.startswith("--")).removeprefix("--")
         is_list = get_origin(kind) is list
-        found[word] = _Setting(option.name, get_args(kind)[0] if is_list else kind, is_list)
+        found[option.name.removeprefix("--")] = _Setting(get_args(kind)[0] if is_list else kind, is_list)
     return found
 
 
-def _of_file(ctx: typer.Context, path: Path) -> dict[str, Any]:
-    """Return what a file says to this command, by parameter. Raise ``Failure``."""
+def _of_file(command: str, path: Path, settings: Mapping[str, _Setting]) -> dict[str, tuple[Any, str]]:
+    """Return what a file says to this command, and its name, by setting. Raise ``Failure``."""
     text = _read(path)
     try:
         document = tomllib.loads(text)
@@ -174,12 +168,12 @@ def _of_file(ctx: typer.Context, path: Path) -> dict[str, Any]:
         if table not in COMMANDS or not isinstance(values, dict):
             what = f"{table!r}; expected the tables {' and '.join(f'[{each}]' for each in COMMANDS)}"
             raise Failure(f"--config {path}, line {_line(text, table)}: {what}", EXIT_USAGE)
-    settings, found = _settings(ctx), dict[str, Any]()
-    for key, value in document.get(str(ctx.info_name), {}).items():
+    found = dict[str, tuple[Any, str]]()
+    for key, value in document.get(command, {}).items():
         where = f"--config {path}, line {_line(text, key)}: {key}"
         if (setting := settings.get(key)) is None:
-            raise Failure(f"{where} is no option of referee {ctx.info_name}; see its --help", EXIT_USAGE)
-        found[setting.name] = setting.of_file(value, where, path.parent)
+            raise Failure(f"{where} is no option of referee {command}; see its --help", EXIT_USAGE)
+        found[key] = setting.of_file(value, where, path.parent), printable(str(path))
     return found
 
 
@@ -205,18 +199,18 @@ def _read(path: Path) -> str:
         raise Failure(f"--config {path}: not UTF-8", EXIT_USAGE) from None
 
 
-def _of_environment(ctx: typer.Context) -> dict[str, Any]:
-    """Return what the environment says to this command, by parameter; warn of variables without a meaning."""
-    prefix = f"REFEREE_{str(ctx.info_name).upper()}_"
-    named = {prefix + word.replace("-", "_").upper(): setting for word, setting in _settings(ctx).items()}
-    others = ("REFEREE_TESTS_", *(f"REFEREE_{each.upper()}_" for each in COMMANDS if each != ctx.info_name))
-    found = dict[str, Any]()
+def _of_environment(command: str, settings: Mapping[str, _Setting]) -> dict[str, tuple[Any, str]]:
+    """Return what the environment says to this command, by setting; warn of variables without a meaning."""
+    prefix = f"REFEREE_{command.upper()}_"
+    named = {prefix + word.replace("-", "_").upper(): word for word in settings}
+    others = ("REFEREE_TESTS_", *(f"REFEREE_{each.upper()}_" for each in COMMANDS if each != command))
+    found = dict[str, tuple[Any, str]]()
     for variable, value in sorted(os.environ.items()):
-        if (setting := named.get(variable)) is not None:
+        if (word := named.get(variable)) is not None:
             if value:
-                found[setting.name] = setting.of_environment(value, variable)
+                found[word] = settings[word].of_environment(value, variable), "environment"
         elif variable.startswith("REFEREE_") and variable not in _OTHERS and not variable.startswith(others):
-            print(f"warning: {variable} means nothing here; see referee {ctx.info_name} --help", file=sys.stderr)
+            print(f"warning: {variable} means nothing here; see referee {command} --help", file=sys.stderr)
     return found
 
 

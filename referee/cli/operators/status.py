@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Annotated, Any
 
 import grpc
-import typer
+from cyclopts import Parameter
 from google.protobuf.message import Message
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -19,23 +19,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.shared.remote import (
-    DATA,
-    Data,
-    SendInClear,
-    ServerOfData,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    refused,
-    security,
-    server_of,
-    token_of,
-)
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
+from referee.cli.shared.remote import Operated, refused
 from referee.cli.shared.remote_games import SHORT_ID, whole_id
 from referee.console import printable
-from referee.server.service.files import TOKEN_FILE
 from referee.text.notation.outcomes import counted
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc
@@ -56,36 +43,32 @@ _LONG_MS = 60_000
 """A wait that an organiser may want to look into."""
 
 
-def status(  # noqa: PLR0917 - typer reads options from the signature
+def status(
     game: Annotated[
         str,
-        typer.Argument(
-            metavar="[GAME]",
+        Parameter(
+            name="GAME",
             help="Show only this game, by its id or its first 8 or more hexadecimal digits. The referee answers that "
             "has it, if several run on one database.",
             show_default=False,
         ),
     ] = "",
-    server: ServerOfData = None,
-    data: Data = DATA,
+    /,
+    *,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A token with scope audit, organise, admin or arbiter, if it is not in DIR."),
+        Parameter(metavar="FILE", help="A token with scope audit, organise, admin or arbiter, if it is not in DIR."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Print all games once and exit, as without a terminal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all games once as JSON and exit.")] = False,
+    once: Annotated[bool, Parameter(help="Print all games once and exit, as without a terminal.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print all games once as JSON and exit.")] = False,
     callers: Annotated[
         bool,
-        typer.Option(
-            "--callers",
+        Parameter(
             help="Print who called most in the last minute instead, how many calls were refused, and the methods that "
             "the first one called. It needs a token with scope organise or admin.",
         ),
     ] = False,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """Show the open games, longest waiting first: how each stands, since when, and who is connected.
 
@@ -99,9 +82,9 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
     """
     if callers and game:
         raise Failure("--callers counts all calls; expected no GAME with it", EXIT_USAGE)
-    server = server_of(server, data)
-    token = token_of(token_file or data / TOKEN_FILE)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    server = home.address
+    token = home.token(token_file, needed=True)
+    secured = home.transport.security(server, token)
     game_id = whole_id(server, secured, game) if game else ""
     console = Console(highlight=False)
 
@@ -363,16 +346,10 @@ def _plain_field(value: Any, field: Any) -> Any:
 _PROBE_S = 5.0
 
 
-def health(  # noqa: PLR0917 - typer reads options from the signature
-    server: ServerOfData = None,
-    data: Data = DATA,
-    ready: Annotated[
-        bool, typer.Option("--ready", help="Also fail if the referee cannot write, or is about to stop.")
-    ] = False,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+def health(
+    *,
+    ready: Annotated[bool, Parameter(help="Also fail if the referee cannot write, or is about to stop.")] = False,
+    home: Operated = Operated(),
 ) -> None:
     """Ask a referee whether it is well. It needs no token.
 
@@ -383,8 +360,8 @@ def health(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee health --ready --data club`
     """
-    address = server_of(server, data)
-    secured = security(address, tls_ca, tls_cert, tls_key, insecure)
+    address = home.address
+    secured = home.transport.security(address)
 
     from grpc_health.v1 import health_pb2, health_pb2_grpc  # noqa: PLC0415 - an extra, which the status does without
 
@@ -401,4 +378,4 @@ def health(  # noqa: PLR0917 - typer reads options from the signature
     is_ready = found.status == health_pb2.HealthCheckResponse.SERVING
     print("the referee can write" if is_ready else "the referee answers, but cannot write now; its log says why")
     if ready and not is_ready:
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)

@@ -13,29 +13,18 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import grpc
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from referee.cli.shared.commands import group
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.remote import (
-    DATA,
-    Data,
-    SendInClear,
-    ServerOfData,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    refused,
-    security,
-    server_of,
-    token_of,
-)
+from referee.cli.shared.remote import Operated, refused
 from referee.cli.shared.remote_games import whole_id
 from referee.cli.shared.tournament import looking
 from referee.server.live.opening import ENTRANT
-from referee.server.service.files import TOKEN_FILE
 from referee.server.service.permissions import Scope
 from referee.text.notation.outcomes import counted
 from referee.text.notation.times import moment_utc
@@ -53,34 +42,34 @@ _LIFETIME = re.compile(r"([1-9][0-9]{0,8})([smhd])\Z", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PAGE = 500
 
-token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="A token with scope admin, if it is not in DIR.")
-]
-
-
-@token.callback()
-def access() -> None:
+token = group(
+    "token",
     """Issue, list and revoke the tokens and certificates that admit callers to a referee.
 
     Reading games needs none; everything else needs a token or a client certificate. Exit codes: 0 done; 1 the referee
     cannot be reached, or refuses; 2 wrong usage.
-    """
+    """,
+)
+TokenFile = Annotated[
+    Path | None, Parameter(name="--token-file", metavar="FILE", help="A token with scope admin, if it is not in DIR.")
+]
 
 
-@token.command()
-def issue(  # noqa: PLR0917 - typer reads options from the signature
+@token.command
+def issue(
     principal: Annotated[
         str,
-        typer.Argument(
-            metavar="[PRINCIPAL]",
+        Parameter(
+            name="PRINCIPAL",
             help="The owner of the token, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.",
             show_default=False,
         ),
     ] = "",
+    /,
+    *,
     scope: Annotated[
         list[Scope] | None,
-        typer.Option(
+        Parameter(
             help="What the token allows: organise games; play the principal's seats; scribe: enter "
             "moves as a scribe; arbiter: rule on games; audit the state of the referee; admin: "
             "manage tokens; gateway: say for whom a call is. Repeatable.",
@@ -89,35 +78,33 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     event: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="EVENT",
             help="For an entrant of this event, by its number, its id or its file: the token takes the entrant's seats "
             "in the event's games, and nothing else.",
         ),
     ] = "",
     entrant: Annotated[
-        int | None, typer.Option(metavar="NUMBER", min=1, help="With --event: the entrant's number.")
+        int | None, Parameter(metavar="NUMBER", help="With --event: the entrant's number.", validator=Number(gte=1))
     ] = None,
-    game: Annotated[str, typer.Option(metavar="ID", help="Limit the token to this game.")] = "",
+    game: Annotated[str, Parameter(metavar="ID", help="Limit the token to this game.")] = "",
     seat: Annotated[
-        int | None, typer.Option(min=0, help="Limit the token to this seat of the game, which becomes the principal's.")
+        int | None,
+        Parameter(
+            help="Limit the token to this seat of the game, which becomes the principal's.", validator=Number(gte=0)
+        ),
     ] = None,
     lifetime: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="TIME", help="How long the token is valid, such as 90m, 12h or 30d; by default until it is revoked."
         ),
     ] = None,
     cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Admit this client certificate (PEM) instead of making a token.")
+        Path | None, Parameter(metavar="FILE", help="Admit this client certificate (PEM) instead of making a token.")
     ] = None,
-    server: ServerOfData = None,
-    data: Data = DATA,
     token_file: TokenFile = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """Make a token for a principal and print it once; it cannot be shown again. Its description goes to standard error.
 
@@ -133,7 +120,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
         )
     if not event and not (principal and scope):
         raise Failure("for whom? expected PRINCIPAL and --scope, or --event and --entrant", EXIT_USAGE)
-    admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
+    admitted = _admitted(home, token_file)
     request = pb.IssueTokenRequest(
         principal=principal,
         scopes=[pb.Scope.Value(f"SCOPE_{name.name}") for name in scope or ()],
@@ -153,27 +140,24 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     print(", ".join((found.token.id, *_words(found.token)[1:])), file=sys.stderr)
 
 
-@token.command("list")
-def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
-    principal: Annotated[str, typer.Option(metavar="NAME", help="List only the tokens of this principal.")] = "",
+@token.command(name="list")
+def list_tokens(
+    *,
+    principal: Annotated[str, Parameter(metavar="NAME", help="List only the tokens of this principal.")] = "",
     every: Annotated[
-        bool, typer.Option("--all", help="Also list revoked and expired tokens, and those that were issued with games.")
+        bool,
+        Parameter(name="--all", help="Also list revoked and expired tokens, and those that were issued with games."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    server: ServerOfData = None,
-    data: Data = DATA,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print JSON.")] = False,
     token_file: TokenFile = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """List tokens and certificates, newest first, without their secrets.
 
     Example: `referee token list --principal ani.bot --all`
     """
 
-    admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
+    admitted = _admitted(home, token_file)
     request = pb.ListTokensRequest(principal=principal, all=every)
     tokens = _called(*admitted, lambda stub, metadata: _pages(stub, metadata, request))
     if as_json:
@@ -187,27 +171,24 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
     Console(highlight=False).print(table)
 
 
-@token.command()
-def revoke(  # noqa: PLR0917 - typer reads options from the signature
+@token.command
+def revoke(
     id_: Annotated[
         str,
-        typer.Argument(metavar="[ID]", help="The token's id, as `referee token list` shows it.", show_default=False),
+        Parameter(name="ID", help="The token's id, as `referee token list` shows it.", show_default=False),
     ] = "",
+    /,
+    *,
     issued_before: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="TIME",
             help="Revoke all tokens that were issued before, such as 2026-11-28T18:00 (UTC), but the one that this "
             "command uses: after `referee restore` those that were revoked since the copy are valid again.",
         ),
     ] = "",
-    server: ServerOfData = None,
-    data: Data = DATA,
     token_file: TokenFile = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    home: Operated = Operated(),
 ) -> None:
     """Revoke a token or certificate at once: its calls and open streams end.
 
@@ -216,9 +197,9 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
     if bool(id_) == bool(issued_before):
         raise Failure("which? expected a token's ID, or --issued-before", EXIT_USAGE)
     until_ms = _moment_ms(issued_before) if issued_before else 0
-    admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
+    admitted = _admitted(home, token_file)
 
-    shown = admitted[1].encode() if admitted[1] or tls_cert is None else _der(tls_cert)
+    shown = admitted[1].encode() if admitted[1] or home.transport.tls_cert is None else _der(home.transport.tls_cert)
     ours = sha256(shown).hexdigest()[:_ID_DIGITS]
 
     async def revoked(stub: Any, metadata: Metadata, identity: str) -> pb.Token:
@@ -269,11 +250,10 @@ def _event(text: str) -> str:
         return str(found.log.event_id)
 
 
-def _admitted(server: str | None, data: Path, token_file: Path | None, asked: Security) -> tuple[str, str, Security]:
+def _admitted(home: Operated, token_file: Path | None) -> tuple[str, str, Security]:
     """Return the address, the token, empty where a certificate is to do, and how to connect."""
-    server = server_of(server, data)
-    secret = token_of(token_file or data / TOKEN_FILE, needed=asked.certificate is None or token_file is not None)
-    return server, secret, security(server, asked.ca, asked.certificate, asked.key, asked.insecure, secret)
+    secret = home.token(token_file)
+    return home.address, secret, home.transport.security(home.address, secret)
 
 
 def _called(server: str, secret: str, secured: Security, call: _Call[_T]) -> _T:

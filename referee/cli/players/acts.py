@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeVar
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared.arguments import new_private_key, public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
@@ -26,7 +27,8 @@ from referee_clients.sdk.arbiter import arbiter
 from referee_clients.status import call_words
 
 RuleId = Annotated[
-    str, typer.Option("--rule", metavar="ID", help="The id of the rule: one of the game, or TBL-n.", show_default=False)
+    str,
+    Parameter(name="--rule", metavar="ID", help="The id of the rule: one of the game, or TBL-n.", show_default=False),
 ]
 
 
@@ -36,8 +38,8 @@ class Joined(Remote):
 
     game: Annotated[
         str,
-        typer.Argument(
-            metavar="GAME",
+        Parameter(
+            name="GAME",
             help="The seat's join string, which has the address, game, seat and token; '@FILE' reads "
             "it from a file. Or the game's id, with --server and --token-file.",
             show_default=False,
@@ -66,15 +68,18 @@ class SeatWords(Joined):
 
     key: Annotated[
         Path,
-        typer.Option("--key", metavar="FILE", help="The private key of who signs.", show_default=False),
+        Parameter(metavar="FILE", help="The private key of who signs.", show_default=False),
     ]
     seat: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=0, help="The seat that acts, if GAME is no join string that names it.", show_default=False
+        Parameter(
+            metavar="N",
+            help="The seat that acts, if GAME is no join string that names it.",
+            show_default=False,
+            validator=Number(gte=0),
         ),
     ] = None
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
+    yes: Annotated[bool, Parameter(help="Do not ask for confirmation.")] = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,8 +88,11 @@ class EnteredWords(SeatWords):
 
     scribe: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=0, help="The scribe who enters it for --seat, a scribed seat.", show_default=False
+        Parameter(
+            metavar="N",
+            help="The scribe who enters it for --seat, a scribed seat.",
+            show_default=False,
+            validator=Number(gte=0),
         ),
     ] = None
 
@@ -94,7 +102,7 @@ class SpokenWords(EnteredWords):
     """The options of an act that can have words."""
 
     reason: Annotated[
-        str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
+        str, Parameter(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
     ] = ""
 
 
@@ -169,7 +177,10 @@ def _taken_back(game_file: GameFile, to_seq: int) -> list[str]:
 
 
 def _protest(
-    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The entry that you dispute.", show_default=False)],
+    *,
+    entry: Annotated[
+        int, Parameter(metavar="ENTRY", help="The entry that you dispute.", show_default=False, validator=Number(gte=0))
+    ],
     rule: RuleId,
 ) -> log_pb2.Protest:
     """Dispute an entry, as a seat: an arbiter must rule on it before the game can end.
@@ -186,7 +197,10 @@ protest = command(SpokenWords, _protest, anywhere=True)
 
 
 def _appeal(
-    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The entry of the ruling.", show_default=False)],
+    *,
+    entry: Annotated[
+        int, Parameter(metavar="ENTRY", help="The entry of the ruling.", show_default=False, validator=Number(gte=0))
+    ],
     rule: RuleId,
 ) -> log_pb2.Appeal:
     """Dispute a ruling, as a seat: another arbiter of the game must rule on it before the game can end.
@@ -217,8 +231,12 @@ resign = command(EnteredWords, _resign, anywhere=True)
 
 
 def _take_back(
+    *,
     to: Annotated[
-        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that still counts.", show_default=False)
+        int,
+        Parameter(
+            metavar="ENTRY", help="The last entry that still counts.", show_default=False, validator=Number(gte=0)
+        ),
     ],
 ) -> log_pb2.TakeBack:
     """Propose, as a seat, to take back everything after an entry. It happens once every other seat consents.
@@ -237,7 +255,10 @@ take_back = command(EnteredWords, _take_back, anywhere=False)
 
 
 def _consent(
-    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The entry of the proposal.", show_default=False)],
+    *,
+    entry: Annotated[
+        int, Parameter(metavar="ENTRY", help="The entry of the proposal.", show_default=False, validator=Number(gte=0))
+    ],
 ) -> log_pb2.Consent:
     """Agree, as a seat, to a take-back that another seat proposed.
 
@@ -253,17 +274,16 @@ consent = command(EnteredWords, _consent, anywhere=False)
 
 
 def _change_key(
+    *,
     new_key: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="The seat's new key: a file with a private or public key, or the public key in hex.",
             show_default=False,
         ),
     ],
-    new: Annotated[
-        bool, typer.Option("--new", help="Create the file of --new-key with a new key, readable only by you.")
-    ] = False,
+    new: Annotated[bool, Parameter(help="Create the file of --new-key with a new key, readable only by you.")] = False,
 ) -> log_pb2.ChangeKey:
     """Play on with another key, as a seat; --key is the one until now.
 
@@ -287,7 +307,7 @@ change_key = command(SeatWords, _change_key, anywhere=True)
 def _call(
     text: Annotated[
         str,
-        typer.Argument(metavar="TEXT", help="Why you call, on one line of at most 200 characters.", show_default=False),
+        Parameter(name="TEXT", help="Why you call, on one line of at most 200 characters.", show_default=False),
     ],
 ) -> str:
     """Call an arbiter to a game, as its seat, its scribe or the organiser. The clocks keep running.

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.players.seat_files import NoLogCopy, folder, join_of, key_file
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.shared.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, token_of
+from referee.cli.shared.remote import DEFAULT_SERVER, Server, Transport, token_of
 from referee.console import printable
 from referee.games import registry
 from referee.log.game import Phase
@@ -37,19 +38,21 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _THERE_ARE = "; ".join(f"in {rules_id} {', '.join(names(rules_id))}" for rules_id in registry.names())
 
 
-def bot(  # noqa: PLR0917 - typer reads options from the signature
+def bot(
     name: Annotated[
         str,
-        typer.Argument(
+        Parameter(
             help=f"{_THERE_ARE}; module:attribute for your own, imported from the current directory; or "
             "'exec:COMMAND' for a program in any language (docs/exec-bots.md).",
             show_default=False,
         ),
     ],
+    /,
+    *,
     join: Annotated[
         str | None,
-        typer.Option(
-            envvar="REFEREE_JOIN",
+        Parameter(
+            env_var="REFEREE_JOIN",
             metavar="STRING",
             help="The join string: address/game/seat#token. '-' reads it from standard input and "
             "'@FILE' from a file, which keeps the token out of the process list.",
@@ -58,34 +61,35 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     principal: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="NAME",
             help="Play every game of this principal, with --token-file, until a signal ends it; in place of --join.",
             show_default=False,
         ),
     ] = None,
     at_once: Annotated[
-        int, typer.Option(metavar="N", min=1, help="With --principal: take no further seat while playing N games.")
+        int,
+        Parameter(
+            metavar="N", help="With --principal: take no further seat while playing N games.", validator=Number(gte=1)
+        ),
     ] = 4,
     server: Server = DEFAULT_SERVER,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="With --principal: the file with its token.", show_default=False),
+        Parameter(metavar="FILE", help="With --principal: the file with its token.", show_default=False),
     ] = None,
     key: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Keep the seat's private key in this file (created with mode 0600 if missing).",
             show_default="a file of its own for each seat, in your data directory",
         ),
     ] = None,
-    no_keep: Annotated[
-        bool, typer.Option("--no-keep", help="Never write the key: a bot that is stopped loses its seat.")
-    ] = False,
+    no_keep: Annotated[bool, Parameter(help="Never write the key: a bot that is stopped loses its seat.")] = False,
     move_limit: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="TIME",
             help="The bot has failed if it takes longer for a move, such as 30s.",
             show_default="no limit",
@@ -93,32 +97,33 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     pace: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="TIME",
             help="Wait this long before each move, such as 2s, so that people can watch.",
             show_default="no time",
         ),
     ] = None,
     resign_on_failure: Annotated[
-        bool, typer.Option("--resign-on-failure", help="Resign if the bot fails; by default the seat stays taken.")
+        bool, Parameter(help="Resign if the bot fails; by default the seat stays taken.")
     ] = False,
     verifier: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="VKEY",
             help="The referee's verifier key, a .vkey file or its text, to check the referee's receipts.",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for bots that choose at random.")] = None,
+    seed: Annotated[int | None, Parameter(help="Seed for bots that choose at random.")] = None,
     patience: Annotated[
         float,
-        typer.Option(metavar="SECONDS", min=0, help="Give up when the referee has been unreachable for this long."),
+        Parameter(
+            metavar="SECONDS",
+            help="Give up when the referee has been unreachable for this long.",
+            validator=Number(gte=0),
+        ),
     ] = 300.0,
     no_log_copy: NoLogCopy = False,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Let a bot take a seat and play the game to its end, or every game of a principal.
 
@@ -150,11 +155,11 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     pace_s = milliseconds("pace", pace) / 1000 if pace is not None else 0
     vkey = str(verifier_key("--verifier", verifier)) if verifier is not None else None
     seat = join_of("--join", join) if join is not None else None
-    token = seat.token if seat is not None else _token(token_file, tls_cert)
+    token = seat.token if seat is not None else _token(token_file, transport.tls_cert)
     sys.path.insert(0, str(Path.cwd()))
     keeping = None if no_keep else key_file if key is None else lambda _: key
     with _told(name):
-        secured = Security(tls_ca, tls_cert, tls_key, insecure)
+        secured = Security(transport.tls_ca, transport.tls_cert, transport.tls_key, transport.insecure)
         made = paced(maker(name, seed), pace_s)
         how = _How(name, made, keeping, not no_log_copy, vkey, patience, limit_s, resign_on_failure, secured)
         if seat is not None:

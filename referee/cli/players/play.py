@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee import console
 from referee.cli.players.seat_files import NoLogCopy, join_of, key_file
 from referee.cli.shared.arguments import verifier_key
+from referee.cli.shared.commands import OR_HYPHEN
 from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.shared.remote import SendInClear, TlsCa, TlsCert, TlsKey, security
+from referee.cli.shared.remote import Transport
 from referee_clients.sdk.errors import ClientError, Distrust
 from referee_clients.terminal.seat.screen import SeatApp
 from referee_clients.terminal.seat.seat import SeatKeys
@@ -21,20 +22,23 @@ from referee_clients.terminal.seat.seat import SeatKeys
 EXIT_DISTRUST = 4
 
 
-def play(  # noqa: PLR0917 - typer reads options from the signature
+def play(
     join: Annotated[
         str,
-        typer.Argument(
-            envvar="REFEREE_JOIN",
-            metavar="JOIN",
+        Parameter(
+            name="JOIN",
+            env_var="REFEREE_JOIN",
             help="The join string that you got: address/game/seat#token. '@FILE' reads it from a file, which keeps "
             "the token out of the process list.",
             show_default=False,
         ),
+        OR_HYPHEN,
     ],
+    /,
+    *,
     key: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Keep the seat's private key in this file (created with mode 0600 if missing).",
             show_default="a file of its own for each seat, in your data directory",
@@ -42,17 +46,14 @@ def play(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     verifier: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="VKEY",
             help="The referee's verifier key, a .vkey file or its text, to check what the referee signs.",
             show_default=False,
         ),
     ] = None,
     no_log_copy: NoLogCopy = False,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Take a seat and play it by hand, at this terminal.
 
@@ -77,7 +78,7 @@ def play(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("you cannot play by hand without a terminal; expected one, or `referee bot`", EXIT_USAGE)
     seat = join_of("JOIN", join)
     vkey = verifier_key("--verifier", verifier) if verifier is not None else None
-    secured = security(seat.address, tls_ca, tls_cert, tls_key, insecure, seat.token)
+    secured = transport.security(seat.address, seat.token)
     path = key or key_file(seat)
     try:
         keys = SeatKeys(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee_clients.join import Join, JoinError, parse_join
@@ -44,8 +44,8 @@ def _only_line(word: str, file: Path) -> str:
 
 NoLogCopy = Annotated[
     bool,
-    typer.Option(
-        "--no-log-copy",
+    Parameter(
+        name="--no-log-copy",
         help="Keep no file of a game that is over; by default the newest 200 are beside the key, as GAME.gamelog.",
     ),
 ]

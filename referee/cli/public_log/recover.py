@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.failure import Failure
 from referee.cli.shared.log_policy import log_policy
@@ -21,13 +21,14 @@ from referee.server.service.public_log import log_signer
 from referee.server.store.store import StoreFailed
 
 
-def recover_(  # noqa: PLR0917 - typer reads options from the signature
-    folder: Annotated[Path, typer.Option("--log", metavar="FOLDER", help="As `referee serve` takes it.")],
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
+def recover_(
+    *,
+    folder: Annotated[Path, Parameter(name="--log", metavar="FOLDER", help="As `referee serve` takes it.")],
+    data: Annotated[Path, Parameter(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     copy: Annotated[
         str | None,
-        typer.Option(
-            "--from",
+        Parameter(
+            name="--from",
             metavar="PLACE",
             help="Read the log here, another folder or an address: a copy that somebody kept.",
             show_default=False,
@@ -35,18 +36,18 @@ def recover_(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     policy: Annotated[
         Path | None,
-        typer.Option(
-            "--log-policy",
+        Parameter(
+            name="--log-policy",
             metavar="FILE",
             help="Take only a log that this policy's witnesses signed.",
             show_default=False,
         ),
     ] = None,
     marks: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
     seal_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
+        Path | None, Parameter(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
 ) -> None:
     """Bring back what the public log knows and a stopped referee's database has lost.

@@ -11,13 +11,13 @@ from pathlib import Path
 from time import time
 from typing import Annotated, Final
 
-import typer
+from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from referee.cli.shared.arguments import verifier_key
 from referee.cli.shared.bulk import GRAVITY, files_of
-from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_USAGE, Exit, Failure
 from referee.cli.shared.log_policy import log_policy
 from referee.cli.shared.output import write
 from referee.console import printable
@@ -36,14 +36,12 @@ from referee.text.notation.times import duration_ms, in_words, moment_utc
 
 Where = Annotated[
     str,
-    typer.Argument(
-        metavar="URL|DIR", help="The log: its address, or the folder that the referee writes.", show_default=False
-    ),
+    Parameter(name="URL|DIR", help="The log: its address, or the folder that the referee writes.", show_default=False),
 ]
 PolicyFile = Annotated[
     Path,
-    typer.Option(
-        "--policy",
+    Parameter(
+        name="--policy",
         metavar="POLICY",
         help="Which log you trust, and which witnesses: a policy file.",
         show_default=False,
@@ -80,7 +78,7 @@ def headline(found: Verdict) -> str:
     return "HOLDS" if found is Verdict.COMPLETE else found.name
 
 
-def check(where: Where, policy: PolicyFile) -> None:
+def check(where: Where, /, *, policy: PolicyFile) -> None:
     """Recompute a whole log from its leaves, and name every file that was altered.
 
     Every bundle is hashed, every tile compared with what is below it, and the root with the one that the log signed.
@@ -100,7 +98,7 @@ def check(where: Where, policy: PolicyFile) -> None:
         problems.append(error)
     code = verdict(problems)
     write("".join(f"{printable(line)}\n" for line in [headline(code), *(f"  {each}" for each in problems), *lines]))
-    raise typer.Exit(int(code))
+    raise Exit(int(code))
 
 
 def _checked(reader: Source, trusted: LogPolicy, problems: list[LogError]) -> str:
@@ -139,12 +137,14 @@ class _Compared:
     comments: list[str] = field(default_factory=list)
 
 
-def watch(  # noqa: PLR0917 - typer reads options from the signature
+def watch(
     where: Where,
+    /,
+    *,
     policy: PolicyFile,
     state: Annotated[
         Path,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Your copy of this log, made at the first look. Keep it: a second history shows against it.",
             show_default=False,
@@ -152,33 +152,32 @@ def watch(  # noqa: PLR0917 - typer reads options from the signature
     ],
     max_age: Annotated[
         str,
-        typer.Option(metavar="TIME", help="How old the witnesses' signatures may be, such as 30m; 0 for any age."),
+        Parameter(metavar="TIME", help="How old the witnesses' signatures may be, such as 30m; 0 for any age."),
     ] = "1h",
     max_open: Annotated[
         str,
-        typer.Option(metavar="TIME", help="How long a game may last, such as 7d; 0 for no limit."),
+        Parameter(metavar="TIME", help="How long a game may last, such as 7d; 0 for no limit."),
     ] = "0",
     files: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Compare the game files below this directory with the log. Needs --key."),
+        Parameter(metavar="DIR", help="Compare the game files below this directory with the log. Needs --key."),
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(metavar="VKEY", help="With --files: the referee's verifier key, a .vkey file or its text."),
+        Parameter(metavar="VKEY", help="With --files: the referee's verifier key, a .vkey file or its text."),
     ] = None,
     require_log: Annotated[
         bool,
-        typer.Option("--require-log", help="With --files: count a file as UNLOGGED whose last head is not in the log."),
+        Parameter(help="With --files: count a file as UNLOGGED whose last head is not in the log."),
     ] = False,
     ask_witnesses: Annotated[
         bool,
-        typer.Option(
-            "--ask-witnesses",
+        Parameter(
             help="Ask the policy's witnesses what they have signed last, and hold it against the log: a log that shows "
             "witnesses different lists is found.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was found as one JSON document.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print what was found as one JSON document.")] = False,
 ) -> None:
     """Look at a public log once, and hold it against what you have seen before.
 
@@ -243,7 +242,7 @@ def watch(  # noqa: PLR0917 - typer reads options from the signature
         write(_as_json(found, compared, asked, problems))
     else:
         write("".join(f"{printable(line)}\n" for line in _lines(found, compared, asked, problems, now_s)))
-    raise typer.Exit(int(code))
+    raise Exit(int(code))
 
 
 def _limit_s(option: str, text: str) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from socket import socket
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.arguments import address, new_private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
@@ -28,10 +28,11 @@ _AT_ONCE = 256
 """The most connections; further ones are answered 503."""
 
 
-def witness(  # noqa: PLR0917 - typer reads options from the signature
+def witness(
+    *,
     key: Annotated[
         Path,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="The witness's private key (PEM); with --new it is made, if there is none.",
             show_default=False,
@@ -39,8 +40,8 @@ def witness(  # noqa: PLR0917 - typer reads options from the signature
     ],
     policy: Annotated[
         Path,
-        typer.Option(
-            "--logs",
+        Parameter(
+            name="--logs",
             metavar="POLICY",
             help="Whose checkpoints are cosigned: the log lines of a policy file.",
             show_default=False,
@@ -48,36 +49,34 @@ def witness(  # noqa: PLR0917 - typer reads options from the signature
     ],
     data: Annotated[
         Path,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="The record of all that the witness has signed. Never lose it, and never put an older copy back.",
             show_default=False,
         ),
     ],
-    new: Annotated[
-        bool, typer.Option("--new", help="Begin with an empty file: for a witness that never signed anything.")
-    ] = False,
+    new: Annotated[bool, Parameter(help="Begin with an empty file: for a witness that never signed anything.")] = False,
     name: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="NAME",
             help="With --new: the witness's name, by which others know its key, such as club.example/witness.",
             show_default=False,
         ),
     ] = None,
     listen: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
+        str, Parameter(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
     ] = "127.0.0.1:8090",
     trusted_proxy: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="ADDRESS",
             help="A proxy, or its network, whose X-Forwarded-For says who calls. Can be repeated.",
             show_default=False,
         ),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print where the witness is, and its verifier key, as one line of JSON.")
+        bool, Parameter(name="--json", help="Print where the witness is, and its verifier key, as one line of JSON.")
     ] = False,
 ) -> None:
     """Cosign the checkpoints of other people's logs until Ctrl-C or SIGTERM (C2SP tlog-witness).

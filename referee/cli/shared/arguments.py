@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
@@ -16,8 +16,8 @@ from referee.log.note import VerifierKey
 from referee.text.notation.violations import cut
 from referee.text.words.catalogue import ENGLISH, UnknownLanguage, Words, category, languages, load
 
-_KEY = typer.Option(
-    "--key",
+_KEY = Parameter(
+    name="--key",
     metavar="VKEY",
     help="The referee's verifier key, as you have it from the referee: a .vkey file or its text.",
     show_default=False,
@@ -27,19 +27,19 @@ OptionalKey = Annotated[str | None, _KEY]
 
 Language = Annotated[
     str,
-    typer.Option(
-        "--language",
+    Parameter(
+        name="--language",
         metavar="LANG",
         help=f"The language: {', '.join(languages('report'))}. The English text of a rule stands beside it.",
     ),
 ]
 CardLanguage = Annotated[
     str,
-    typer.Option(
-        "--language",
+    Parameter(
+        name="--language",
         metavar="LANG",
         help=f"With --sheet: the language of the cards: {', '.join(languages('web'))}.",
-        rich_help_panel="What is handed out",
+        group="What is handed out",
     ),
 ]
 

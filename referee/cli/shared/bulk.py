@@ -12,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.log.file import MAGIC
@@ -39,8 +40,8 @@ GRAVITY: Final = (
 _LIST_SUFFIX: Final = ".txt"
 ShardWord = Annotated[
     str | None,
-    typer.Option(
-        "--shard",
+    Parameter(
+        name="--shard",
         metavar="I/N",
         help="Do only part I of N, from 0 on: `0/4` to `3/4` on four machines. `auto/N` takes I from Slurm's array or "
         "Kubernetes' index, `auto` N from Slurm too.",
@@ -49,8 +50,8 @@ ShardWord = Annotated[
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(
-        "--resume",
+    Parameter(
+        name="--resume",
         metavar="OUT.jsonl",
         help="Write a line to this file when something is done, and leave out what it has already.",
         show_default=False,
@@ -58,12 +59,18 @@ Resume = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", metavar="J", min=1, max=1024, help="Processes at a time.", show_default="all processors"),
+    Parameter(
+        name="--jobs",
+        metavar="J",
+        help="Processes at a time.",
+        show_default="all processors",
+        validator=Number(gte=1, lte=1024),
+    ),
 ]
 On = Annotated[
     str | None,
-    typer.Option(
-        "--on",
+    Parameter(
+        name="--on",
         metavar="dask://HOST:PORT",
         help="Use the machines of a Dask cluster instead of this one.",
         show_default=False,

@@ -9,7 +9,7 @@ from typing import Final
 EXIT_OK = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
-"""typer's own exit code for unknown words; also for input that is not what a command reads."""
+"""The exit code for unknown words; also for input that is not what a command reads."""
 
 
 class Failure(Exception):
@@ -17,6 +17,14 @@ class Failure(Exception):
 
     def __init__(self, message: str, exit_code: int = EXIT_FAILED) -> None:
         super().__init__(message)
+        self.exit_code = exit_code
+
+
+class Exit(Exception):
+    """Ends the command with a code, and without a message."""
+
+    def __init__(self, exit_code: int = EXIT_OK) -> None:
+        super().__init__(exit_code)
         self.exit_code = exit_code
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, BinaryIO
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.output import leave_quietly
@@ -17,10 +17,8 @@ _PIECE = 1 << 16
 """Bytes read at once; lines that came together are passed on together, so a program that waits gets its answers at
 once."""
 
-Questions = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="File with the questions; standard input if omitted.")
-]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any answer was an error.")]
+Questions = Annotated[Path | None, Parameter(name="FILE", help="File with the questions; standard input if omitted.")]
+Strict = Annotated[bool, Parameter(name="--strict", help="Exit with 1 if any answer was an error.")]
 
 
 def opened(file: Path | None) -> BinaryIO:

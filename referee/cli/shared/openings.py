@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TextIO
 
 import grpc
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.pairings import Pairing
@@ -303,64 +303,56 @@ def _refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
     return Failure(str(bad_field(field, what))) if what else refused(server, error)
 
 
-Clock = Annotated[
-    str | None,
-    typer.Option(
-        "--clock",
-        metavar="CLOCK",
-        help=f"Time for moves: {CLOCK_EXPECTED}. A seat that runs out of time forfeits. By default there is no clock.",
-        rich_help_panel="The table",
-    ),
-]
-Lag = Annotated[
-    str | None,
-    typer.Option(
-        "--lag",
-        metavar="TIME",
-        help="Network allowance per move, not charged to the clock, such as 500ms.",
-        rich_help_panel="The table",
-    ),
-]
-Illegal = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--illegal",
-        metavar="WHAT",
-        help="What happens after an illegal move: retry (the seat moves again, the default), record "
-        "(the log also records the attempt), strikes:N (the seat forfeits on its Nth), "
-        "penalty:TIME (comes off its clock), forfeit (at once). Repeatable.",
-        rich_help_panel="The table",
-    ),
-]
-Absence = Annotated[
-    str | None,
-    typer.Option(
-        "--absence",
-        metavar="TIME",
-        help="Forfeit a seat that is on turn and disconnected, or does not join, for this long.",
-        rich_help_panel="The table",
-    ),
-]
-TakeBacks = Annotated[
-    bool, typer.Option("--take-backs", help="Let seats agree to take moves back.", rich_help_panel="The table")
-]
-ProtestTime = Annotated[
-    str | None,
-    typer.Option(
-        "--protest-time",
-        metavar="TIME",
-        help="Delay before the result is recorded, to allow protests; each further act restarts it.",
-        rich_help_panel="The table",
-    ),
-]
-Grace = Annotated[
-    str | None,
-    typer.Option(
-        "--grace",
-        metavar="TIME",
-        help="After the referee was away, clocks wait until the seats on turn are back, for this long at most; 0s: not "
-        "at all.",
-        show_default="60s",
-        rich_help_panel="The table",
-    ),
-]
+@Parameter(name="*", group="The table")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableTerms:
+    """The options of what holds at a table."""
+
+    clock: Annotated[
+        str | None,
+        Parameter(
+            metavar="CLOCK",
+            help=f"Time for moves: {CLOCK_EXPECTED}. A seat that runs out of time forfeits. By default there is no "
+            "clock.",
+        ),
+    ] = None
+    lag: Annotated[
+        str | None,
+        Parameter(
+            metavar="TIME",
+            help="Network allowance per move, not charged to the clock, such as 500ms.",
+        ),
+    ] = None
+    illegal: Annotated[
+        list[str] | None,
+        Parameter(
+            metavar="WHAT",
+            help="What happens after an illegal move: retry (the seat moves again, the default), record "
+            "(the log also records the attempt), strikes:N (the seat forfeits on its Nth), "
+            "penalty:TIME (comes off its clock), forfeit (at once). Repeatable.",
+        ),
+    ] = None
+    absence: Annotated[
+        str | None,
+        Parameter(
+            metavar="TIME",
+            help="Forfeit a seat that is on turn and disconnected, or does not join, for this long.",
+        ),
+    ] = None
+    take_backs: Annotated[bool, Parameter(help="Let seats agree to take moves back.")] = False
+    protest_time: Annotated[
+        str | None,
+        Parameter(
+            metavar="TIME",
+            help="Delay before the result is recorded, to allow protests; each further act restarts it.",
+        ),
+    ] = None
+    grace: Annotated[
+        str | None,
+        Parameter(
+            metavar="TIME",
+            help="After the referee was away, clocks wait until the seats on turn are back, for this long at most; 0s: "
+            "not at all.",
+            show_default="60s",
+        ),
+    ] = None

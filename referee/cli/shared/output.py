@@ -6,9 +6,7 @@ import os
 import sys
 from typing import NoReturn
 
-import typer
-
-from referee.cli.shared.failure import EXIT_OK
+from referee.cli.shared.failure import EXIT_OK, Exit
 
 
 def write(text: str) -> None:
@@ -25,7 +23,7 @@ def write(text: str) -> None:
 def leave_quietly() -> NoReturn:
     """End without a failure and without a message: the reader has left, as after ``| head``."""
     discard()
-    raise typer.Exit(EXIT_OK)
+    raise Exit(EXIT_OK)
 
 
 def discard() -> None:

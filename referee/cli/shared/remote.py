@@ -12,10 +12,10 @@ from time import monotonic
 from typing import Annotated, TypeVar
 
 import grpc
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.server.service.files import ADDRESS_FILE
+from referee.server.service.files import ADDRESS_FILE, TOKEN_FILE
 from referee_clients.sdk.channel import (
     ADDRESS_EXPECTED,
     TLS_SCHEME,
@@ -95,37 +95,37 @@ _T = TypeVar("_T")
 DEFAULT_SERVER = "127.0.0.1:50051"
 Server = Annotated[
     str,
-    typer.Option(
-        "--server",
-        envvar="REFEREE_SERVER",
+    Parameter(
+        name="--server",
+        env_var="REFEREE_SERVER",
         metavar="ADDRESS",
         help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
-        rich_help_panel="The referee",
+        group="The referee",
     ),
 ]
 ServerOfData = Annotated[
     str | None,
-    typer.Option(
-        "--server",
-        envvar="REFEREE_SERVER",
+    Parameter(
+        name="--server",
+        env_var="REFEREE_SERVER",
         metavar="ADDRESS",
         help="The referee's address; grpcs://HOST:PORT for TLS. Put commas between several that share games.",
         show_default=f"the one that DIR remembers, or {DEFAULT_SERVER}",
-        rich_help_panel="The referee",
+        group="The referee",
     ),
 ]
 """The option of commands with ``--data``: see ``server_of``."""
 Data = Annotated[
     Path,
-    typer.Option(
-        "--data",
+    Parameter(
+        name="--data",
         metavar="DIR",
         help="The referee's data directory, whose organiser token is used.",
-        rich_help_panel="The referee",
+        group="The referee",
     ),
 ]
 DataForAddress = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
+    Path, Parameter(name="--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
 ]
 _PATIENCE_S = 60.0
 """The wait for one answer of a referee that says when it resumes."""
@@ -133,43 +133,71 @@ DATA = Path("referee-data")
 _TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 TlsCa = Annotated[
     Path | None,
-    typer.Option(
-        "--tls-ca",
-        envvar="REFEREE_TLS_CA",
+    Parameter(
+        name="--tls-ca",
+        env_var="REFEREE_TLS_CA",
         metavar="FILE",
         help="Certificate authorities (PEM) to trust for the referee; by default the well-known ones.",
-        rich_help_panel="The referee",
+        group="The referee",
     ),
 ]
-TlsCert = Annotated[
-    Path | None,
-    typer.Option(
-        "--tls-cert",
-        envvar="REFEREE_TLS_CERT",
-        metavar="FILE",
-        help="Client certificate (PEM) that the referee admits.",
-        rich_help_panel="The referee",
-    ),
-]
-TlsKey = Annotated[
-    Path | None,
-    typer.Option(
-        "--tls-key",
-        envvar="REFEREE_TLS_KEY",
-        metavar="FILE",
-        help="Private key (PEM) of the client certificate.",
-        rich_help_panel="The referee",
-    ),
-]
-SendInClear = Annotated[
-    bool,
-    typer.Option(
-        "--insecure",
-        envvar="REFEREE_INSECURE",
-        help="Send tokens to other machines even without TLS.",
-        rich_help_panel="The referee",
-    ),
-]
+
+
+@Parameter(name="*", group="The referee")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Transport:
+    """The options of what a client and its referee show each other."""
+
+    tls_ca: TlsCa = None
+    tls_cert: Annotated[
+        Path | None,
+        Parameter(env_var="REFEREE_TLS_CERT", metavar="FILE", help="Client certificate (PEM) that the referee admits."),
+    ] = None
+    tls_key: Annotated[
+        Path | None,
+        Parameter(env_var="REFEREE_TLS_KEY", metavar="FILE", help="Private key (PEM) of the client certificate."),
+    ] = None
+    insecure: Annotated[
+        bool, Parameter(env_var="REFEREE_INSECURE", help="Send tokens to other machines even without TLS.")
+    ] = False
+
+    def security(self, server: str, token: str = "") -> Security:
+        """Return the security for ``open_channel``, which cannot fail any more. Raise ``Failure``.
+
+        ``token``: the one that calls will carry.
+        """
+        found = Security(self.tls_ca, self.tls_cert, self.tls_key, self.insecure)
+        try:
+            check(server, found, token)
+        except BadAddress:
+            raise Failure(f"--server {server!r}: expected {ADDRESS_EXPECTED}", EXIT_USAGE) from None
+        except Insecure as error:
+            raise Failure(str(error)) from None
+        return found
+
+
+@Parameter(name="*", group="The referee")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Operated:
+    """The options that say which referee is meant, for the people who run it."""
+
+    server: ServerOfData = None
+    data: Data = DATA
+    transport: Transport = Transport()
+
+    @property
+    def address(self) -> str:
+        """The address that is given, or else the one that the directory remembers."""
+        return server_of(self.server, self.data)
+
+    def token(self, file: Path | None, *, needed: bool | None = None) -> str:
+        """Return the token in the file, or else the organiser's; empty if there is none. Raise ``Failure``.
+
+        ``needed``: by default unless a certificate stands for it.
+        """
+        if needed is None:
+            needed = self.transport.tls_cert is None or file is not None
+        return token_of(file or self.data / TOKEN_FILE, needed=needed)
 
 
 class NoAnswer(Failure):
@@ -182,21 +210,6 @@ def server_of(server: str | None, data: Path) -> str:
         return server
     addresses = Addresses.remembered(data)
     return DEFAULT_SERVER if addresses is None else addresses.here
-
-
-def security(  # noqa: PLR0917 - as they stand in the command
-    server: str, ca: Path | None, certificate: Path | None, key: Path | None, insecure: bool, token: str = ""
-) -> Security:
-    """Return the security for ``open_channel``, which cannot fail any more. ``token``: the one that calls will
-    carry."""
-    found = Security(ca, certificate, key, insecure)
-    try:
-        check(server, found, token)
-    except BadAddress:
-        raise Failure(f"--server {server!r}: expected {ADDRESS_EXPECTED}", EXIT_USAGE) from None
-    except Insecure as error:
-        raise Failure(str(error)) from None
-    return found
 
 
 def token_of(path: Path, *, needed: bool = True) -> str:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Annotated
 
 import grpc
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
+from referee.cli.shared.commands import word_of
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.remote import patiently
 from referee.log.intent import GAME_ID_TEXT, parse_game_id
@@ -24,9 +26,7 @@ from referee_clients.sdk.channel import Security, bearer, open_channel
 
 GameId = Annotated[
     str,
-    typer.Argument(
-        metavar="GAME", help="The game's id, or its first 8 or more hexadecimal digits.", show_default=False
-    ),
+    Parameter(name="GAME", help="The game's id, or its first 8 or more hexadecimal digits.", show_default=False),
 ]
 SHORT_ID = 8
 """Digits of an id that are enough for a command."""
@@ -66,33 +66,64 @@ _STATES = {
     State.IN_DOUBT: game_pb2.GAME_STATE_IN_DOUBT,
 }
 _WORDS = {number: state for state, number in _STATES.items()}
+
+
 StateOption = Annotated[
     State | None,
-    typer.Option(
-        "--state",
+    word_of(State),
+    Parameter(
+        name="--state",
         help="Only games in this state: joining; dealing, while seats open their seeds; playing; paused or adjourned "
         "by an arbiter; waiting, for protests or a ruling, with the result known; over; set aside by the "
         "referee; unreadable, while its disk fails; in doubt, since the referee was restored from a copy. Games "
         "that are set aside or unreadable are in every list that they may belong to.",
     ),
 ]
-EventFilter = Annotated[int | None, typer.Option("--event", metavar="N", min=0, help="Only games of this event.")]
-RoundFilter = Annotated[int | None, typer.Option("--round", metavar="N", min=0, help="Only games of this round.")]
-TableFilter = Annotated[int | None, typer.Option("--table", metavar="N", min=0, help="Only games at this table.")]
-PrincipalFilter = Annotated[
-    str,
-    typer.Option(
-        "--principal",
-        metavar="NAME",
-        help="Only games in which this principal has a seat. It needs a token of the principal, or one with scope "
-        "audit, organise or admin.",
-    ),
-]
-FromFilter = Annotated[
-    str,
-    typer.Option("--from", metavar="DATE", help="Only games opened on this day or later (UTC), such as 2026-11-22."),
-]
-ToFilter = Annotated[str, typer.Option("--to", metavar="DATE", help="Only games opened on this day or earlier (UTC).")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Filter:
+    """The options that choose among all games."""
+
+    event: Annotated[int | None, Parameter(metavar="N", help="Only games of this event.", validator=Number(gte=0))] = (
+        None
+    )
+    round_: Annotated[int | None, Parameter(metavar="N", help="Only games of this round.", validator=Number(gte=0))] = (
+        None
+    )
+    table: Annotated[int | None, Parameter(metavar="N", help="Only games at this table.", validator=Number(gte=0))] = (
+        None
+    )
+    principal: Annotated[
+        str,
+        Parameter(
+            metavar="NAME",
+            help="Only games in which this principal has a seat. It needs a token of the principal, or one with scope "
+            "audit, organise or admin.",
+        ),
+    ] = ""
+    from_: Annotated[
+        str,
+        Parameter(metavar="DATE", help="Only games opened on this day or later (UTC), such as 2026-11-22."),
+    ] = ""
+    to: Annotated[str, Parameter(metavar="DATE", help="Only games opened on this day or earlier (UTC).")] = ""
+
+    def request(self, state: State | None) -> pb.ListGamesRequest:
+        """Return the question for the games that have all that is given. Raise ``Failure``."""
+        numbers = (("--event", self.event, 64), ("--round", self.round_, 32), ("--table", self.table, 32))
+        for option, number, most in numbers:
+            if number is not None and number >= 1 << most:
+                raise Failure(f"{option} {number}: expected at most {(1 << most) - 1}", EXIT_USAGE)
+        return pb.ListGamesRequest(
+            event_id=self.event,
+            round=self.round_,
+            table=self.table,
+            principal=self.principal,
+            opened_from_ms=_day_ms("--from", self.from_) if self.from_ else 0,
+            opened_until_ms=_day_ms("--to", self.to, days=1) if self.to else 0,
+            state=game_pb2.GAME_STATE_UNSPECIFIED if state is None else _STATES[state],
+        )
 
 
 def state_word(number: game_pb2.GameState.ValueType) -> str:
@@ -108,30 +139,6 @@ def unread_because(number: game_pb2.GameState.ValueType) -> str:
         case State.UNREADABLE:
             return "the referee's disk fails, so it cannot read this game; try again later"
     return ""
-
-
-def wanted(  # noqa: PLR0917 - as they stand in the commands
-    event: int | None,
-    round_: int | None,
-    table: int | None,
-    principal: str,
-    from_: str,
-    to: str,
-    state: State | None,
-) -> pb.ListGamesRequest:
-    """Return the question for the games that have all that is given. Raise ``Failure``."""
-    for option, number, most in (("--event", event, 64), ("--round", round_, 32), ("--table", table, 32)):
-        if number is not None and number >= 1 << most:
-            raise Failure(f"{option} {number}: expected at most {(1 << most) - 1}", EXIT_USAGE)
-    return pb.ListGamesRequest(
-        event_id=event,
-        round=round_,
-        table=table,
-        principal=principal,
-        opened_from_ms=_day_ms("--from", from_) if from_ else 0,
-        opened_until_ms=_day_ms("--to", to, days=1) if to else 0,
-        state=game_pb2.GAME_STATE_UNSPECIFIED if state is None else _STATES[state],
-    )
 
 
 def _day_ms(option: str, text: str, days: int = 0) -> int:

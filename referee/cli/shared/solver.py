@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Annotated, Final, Self, TypeVar
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from google.protobuf.message import Message
 
 from referee.cli.shared.failure import need
@@ -21,12 +22,11 @@ from referee.text.notation.questions import QueryError
 
 Rlimit = Annotated[
     int | None,
-    typer.Option(
+    Parameter(
         metavar="N",
-        min=1,
-        max=(1 << 32) - 1,
         help="Limit on Z3's work, which does not depend on the machine's speed.",
         show_default=False,
+        validator=Number(gte=1, lte=(1 << 32) - 1),
     ),
 ]
 

@@ -9,26 +9,16 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, fields
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, get_type_hints
 
 import grpc
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.names import names_now
-from referee.cli.shared.remote import (
-    DEFAULT_SERVER,
-    SendInClear,
-    Server,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    refused,
-    security,
-    token_of,
-)
+from referee.cli.shared.remote import DEFAULT_SERVER, Server, Transport, refused, token_of
 from referee.cli.shared.remote_games import GameId, whole_id
 from referee.log.errors import LogError
 from referee.log.events import Act, Author, Role
@@ -45,9 +35,9 @@ from referee_clients.sdk.errors import ClientError, WentOn
 
 _T = TypeVar("_T")
 ArbiterKey = Annotated[
-    Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)
+    Path, Parameter(name="--key", metavar="FILE", help="The arbiter's private key.", show_default=False)
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Yes = Annotated[bool, Parameter(name="--yes", help="Do not ask for confirmation.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,28 +47,25 @@ class Admitted:
     server: Server = DEFAULT_SERVER
     token_file: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="A file with the token: the end of a join string, or the arbiters' token.",
             show_default=False,
         ),
     ] = None
-    tls_ca: TlsCa = None
-    tls_cert: TlsCert = None
-    tls_key: TlsKey = None
-    insecure: SendInClear = False
+    transport: Transport = Transport()
 
     def token(self) -> str:
         """Raise ``Failure`` if none is given and there is no certificate instead."""
         if self.token_file is not None:
             return token_of(self.token_file)
-        if self.tls_cert is None:
+        if self.transport.tls_cert is None:
             raise Failure("no token; expected --token-file FILE, with the token that came with the game", EXIT_USAGE)
         return ""
 
     def secured(self, token: str = "") -> Security:
         """Raise ``Failure``."""
-        return security(self.server, self.tls_ca, self.tls_cert, self.tls_key, self.insecure, token)
+        return self.transport.security(self.server, token)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,30 +183,36 @@ def confirm(lines: Iterable[str], *, sure: bool) -> None:
 
 
 def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict[str, Any]], None]) -> Any:
-    """A command with the words of a dataclass and those of ``make``, which ``run`` is given; typer reads its signature.
+    """A command with the words of a dataclass and those of ``make``, which ``run`` is given.
 
-    ``make`` may have a parameter ``look`` beside, for the game as it stands.
+    ``make`` may have a parameter ``look`` beside, for the game as it stands. The first word of the dataclass is an
+    argument, and so are the words of ``make`` that are not keywords only.
     """
-    shared = _parameters(common)
+    first, *others = sorted(_parameters(common), key=lambda parameter: parameter.name in _REMOTE)
     own = [parameter for parameter in _parameters(make) if parameter.name != "look"]
+    arguments = [each.replace(kind=_ARGUMENT) for each in (first, *own) if each is first or each.kind != _OPTION]
+    ordered = [*arguments, *(each for each in own if each.kind == _OPTION), *others]
 
-    def command(**words: Any) -> None:
-        run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})
+    def command(*given: Any, **words: Any) -> None:
+        words |= dict(zip((each.name for each in arguments), given, strict=True))
+        names = {each.name for each in own}
+        run(
+            common(**{name: value for name, value in words.items() if name not in names}),
+            {name: value for name, value in words.items() if name in names},
+        )
 
-    # The options of reaching the referee come last, as ever.
-    remote = {field.name for field in fields(Admitted)}
-    first, *others = sorted(shared, key=lambda parameter: parameter.name in remote)
-    ordered = [first, *own, *others]
     command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in ordered}
+    command.__annotations__ = {each.name: each.annotation for each in ordered}
     command.__doc__ = make.__doc__
     return command
 
 
+_ARGUMENT: Final = inspect.Parameter.POSITIONAL_ONLY
+_OPTION: Final = inspect.Parameter.KEYWORD_ONLY
+_REMOTE: Final = frozenset(field.name for field in fields(Admitted))
+"""The options of reaching the referee, which come last."""
+
+
 def _parameters(of: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Return the parameters as keywords only, so that those without a default may stand anywhere."""
     hints = get_type_hints(of, include_extras=True)
-    return [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
-        for name, parameter in inspect.signature(of).parameters.items()
-    ]
+    return [each.replace(annotation=hints[name]) for name, each in inspect.signature(of).parameters.items()]

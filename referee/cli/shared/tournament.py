@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
@@ -24,15 +24,15 @@ from referee.tournament.words import told_broken
 from referee_clients.sdk.errors import ClientError, Unreachable
 
 EventPath = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
+    Path, Parameter(name="FILE", help="The event's file, such as spring.eventlog.", show_default=False)
 ]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
-Encoding = Annotated[str, typer.Option(metavar="NAME", help="The encoding of a .trf that is not UTF-8.")]
+Reason = Annotated[str, Parameter(name="--reason", metavar="TEXT", help="Why. It is kept in the log, for everybody.")]
+Encoding = Annotated[str, Parameter(metavar="NAME", help="The encoding of a .trf that is not UTF-8.")]
 SignedBy = Annotated[
-    Path | None, typer.Option("--key", metavar="FILE", help="An arbiter's private key, which signs this.")
+    Path | None, Parameter(name="--key", metavar="FILE", help="An arbiter's private key, which signs this.")
 ]
 TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
+    Path | None, Parameter(name="--token-file", metavar="FILE", help="The organiser's token, if it is not in DIR.")
 ]
 
 

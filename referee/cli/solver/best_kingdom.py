@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
-import typer
+from cyclopts import Parameter
 
 from referee import console
 from referee.cli.shared import output
@@ -32,15 +32,16 @@ _FRAME: Final = re.compile("([57])(?::fixed:([0-6]),([0-6]))?", re.ASCII)
 Answer: TypeAlias = pb.FindBestKingdomResponse
 
 
-def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
+def best_kingdom(
+    *,
     dominoes: Annotated[
         str | None,
-        typer.Option(metavar="NUMBERS", help="The dominoes to build with, such as 3,12,48.", show_default=False),
+        Parameter(metavar="NUMBERS", help="The dominoes to build with, such as 3,12,48.", show_default=False),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Build with all 48 dominoes.")] = False,
+    every: Annotated[bool, Parameter(name="--all", help="Build with all 48 dominoes.")] = False,
     components: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Your own dominoes, as JSON in the form that `referee new --rules kingdomino --show-components` "
             "prints.",
@@ -48,17 +49,15 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     frame: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="FRAME", help="5 or 7 cells wide; 5:fixed:COLUMN,ROW for a fixed frame with the castle there."
         ),
     ] = "5",
     budget: Seconds = 60.0,
     rlimit: Rlimit = None,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="OUT", help="Also write the kingdom as a picture.")
-    ] = None,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON object instead of text.")] = False,
+    svg: Annotated[Path | None, Parameter(metavar="OUT", help="Also write the kingdom as a picture.")] = None,
 ) -> None:
     """Find the kingdom with the most points that the given dominoes can make, and prove it if time allows.
 

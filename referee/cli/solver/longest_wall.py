@@ -10,12 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
-import typer
+from cyclopts import Parameter
 
 import referee as program
 from referee.cli.shared import bulk, output
 from referee.cli.shared.bulk import jobs_of, telling
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.solver import Rlimit
 from referee.cli.solver import questions
 from referee.cli.solver.questions import NO_LIMIT, Seconds, Seed, search
@@ -138,17 +138,16 @@ def find_all(names: list[str], wanted: Options) -> int:
 Wall: TypeAlias = pb.FindLongestWallResponse
 
 
-def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
+def longest_wall(
+    *,
     tiles: Annotated[
         str | None,
-        typer.Option(
-            metavar="TILES", help="The tiles to build with, such as garden-10-N,tower-12.", show_default=False
-        ),
+        Parameter(metavar="TILES", help="The tiles to build with, such as garden-10-N,tower-12.", show_default=False),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Build with all 54 tiles.")] = False,
+    every: Annotated[bool, Parameter(name="--all", help="Build with all 54 tiles.")] = False,
     sets: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="FILE",
             help="Search for the wall of every set in a file, a set on each line; print a line of JSON for each.",
             show_default=False,
@@ -157,7 +156,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     budget: Seconds = 60.0,
     rlimit: Rlimit = None,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON object instead of text.")] = False,
     svg: questions.Svg = None,
     shard: bulk.ShardWord = None,
     resume: bulk.Resume = None,
@@ -185,7 +184,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         names, limit = read_sets(sets), rlimit or NO_LIMIT
         with telling("set"):
             wanted = Options(budget, limit, seed, bulk.shard_of(shard), resume, jobs, on)
-            raise typer.Exit(find_all(names, wanted))
+            raise Exit(find_all(names, wanted))
     if shard or resume or jobs or on:
         raise Failure("--shard, --resume, --jobs and --on are for many sets; expected --sets FILE", EXIT_USAGE)
     with questions.telling():

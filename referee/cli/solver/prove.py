@@ -14,11 +14,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, BinaryIO, Final
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee import console
 from referee.cli.shared import output
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.json_lines import Questions, Strict, batches, opened, read_all, write
 from referee.cli.shared.solver import NoAnswer, OutOfTime, Rlimit, Solver
 from referee.cli.solver import questions
@@ -42,24 +43,23 @@ _MOST_BYTES: Final = 1 << 20
 """The largest certificate, or answer with one."""
 
 
-def prove(  # noqa: PLR0917 - typer reads options from the signature
+def prove(
     file: Questions = None,
+    /,
+    *,
     strict: Strict = False,
     check: Annotated[
         bool,
-        typer.Option(
-            "--check",
+        Parameter(
             help="Check certificates without a solver: the answers of this command, or one "
             "certificate as bytes or base64.",
         ),
     ] = False,
-    text: Annotated[bool, typer.Option("--text", help="Print answers as text, with pictures.")] = False,
+    text: Annotated[bool, Parameter(help="Print answers as text, with pictures.")] = False,
     rlimit: Rlimit = None,
     smt_lib: Annotated[
         Path | None,
-        typer.Option(
-            "--smt-lib", metavar="DIR", help="Write the questions put to Z3 into this directory, as SMT-LIB 2."
-        ),
+        Parameter(metavar="DIR", help="Write the questions put to Z3 into this directory, as SMT-LIB 2."),
     ] = None,
 ) -> None:
     """Prove or refute claims about the rules of games: one JSON object per line in, one per line out, in order.
@@ -106,7 +106,7 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
         with Solver() as solver:
             errors = _prove_all(file, _Prover(solver, rlimit, smt_lib, text=text), text=text)
     if errors and (strict or check):
-        raise typer.Exit(EXIT_FAILED)
+        raise Exit(EXIT_FAILED)
 
 
 # Proving
@@ -316,18 +316,20 @@ EXIT_OPEN: Final = 11
 
 
 def prove_decided(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
+    file: Annotated[Path, Parameter(name="FILE", help="A game file.", show_default=False)],
+    /,
+    *,
     at: Annotated[
         int | None,
-        typer.Option(
-            "--at", metavar="N", min=0, help="Look at the position after entry N; later entries are not read."
+        Parameter(
+            metavar="N", help="Look at the position after entry N; later entries are not read.", validator=Number(gte=0)
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search for at most this long.")
+        float, Parameter(metavar="SECONDS", help="Search for at most this long.", validator=Number(gte=0.1, lte=1e6))
     ] = 60.0,
     rlimit: Rlimit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Prove that a game of Alhambra or Kingdomino is decided: that only one seat can still win.
 
@@ -363,7 +365,7 @@ def prove_decided(
         exit_code = _tell(*_ask(file, request, timeout), entry, as_json=as_json)
     if game_file.torn is not None:
         raise _failure(file, game_file.torn)
-    raise typer.Exit(exit_code)
+    raise Exit(exit_code)
 
 
 def _read(file: Path, at: int | None) -> GameFile:

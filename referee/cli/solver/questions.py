@@ -9,13 +9,15 @@ from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any, Final, TypeVar
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from google.protobuf.message import Message
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from referee import console
 from referee.cli.shared import output
+from referee.cli.shared.commands import OR_HYPHEN
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.json_lines import opened, read_all
 from referee.cli.shared.solver import NoAnswer, OutOfTime, Solver
@@ -27,9 +29,10 @@ from referee.text.render.alhambra import svg, text
 
 Position = Annotated[
     Path | None,
-    typer.Argument(metavar="[FILE]", help="File with the position, a JSON object; standard input if omitted or -."),
+    Parameter(name="FILE", help="File with the position, a JSON object; standard input if omitted or -."),
+    OR_HYPHEN,
 ]
-Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Also write the layout as a picture.")]
+Svg = Annotated[Path | None, Parameter(name="--svg", metavar="OUT", help="Also write the layout as a picture.")]
 
 
 def engine_layout(layout: Mapping[Cell, str]) -> Layout:
@@ -105,9 +108,12 @@ def write_json(found: dict[str, Any]) -> None:
 
 
 Seconds = Annotated[
-    float, typer.Option("--budget", metavar="SECONDS", min=0.1, max=1e6, help="Search for at most this long.")
+    float,
+    Parameter(
+        name="--budget", metavar="SECONDS", help="Search for at most this long.", validator=Number(gte=0.1, lte=1e6)
+    ),
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Seed of the search.")]
+Seed = Annotated[int, Parameter(metavar="N", help="Seed of the search.", validator=Number(gte=0, lte=(1 << 31) - 1))]
 
 NO_LIMIT: Final = (1 << 63) - 1
 """The limit of work when only the time is limited."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from time import perf_counter
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared import output
 from referee.cli.shared.solver import Rlimit, Solver
@@ -22,15 +23,17 @@ from referee.wire.certificates.alhambra import claims
 _TURN_FIELDS = frozenset(("layout", "reserve", "bought"))
 
 
-def best_turn(  # noqa: PLR0917 - typer reads options from the signature
+def best_turn(
     file: questions.Position = None,
-    layout: Annotated[str | None, typer.Option(metavar="JSON", help="The layout, instead of a FILE.")] = None,
+    /,
+    *,
+    layout: Annotated[str | None, Parameter(metavar="JSON", help="The layout, instead of a FILE.")] = None,
     reserve: Annotated[
-        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve, such as tower-12,garden-10.")
+        str | None, Parameter(metavar="TILES", help="Tiles in the reserve, such as tower-12,garden-10.")
     ] = None,
-    bought: Annotated[str | None, typer.Option(metavar="TILES", help="Tiles bought in this turn.")] = None,
+    bought: Annotated[str | None, Parameter(metavar="TILES", help="Tiles bought in this turn.")] = None,
     rlimit: Rlimit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON object instead of text.")] = False,
     svg: questions.Svg = None,
 ) -> None:
     """Find the best legal end of a turn: at most one rebuild, then every bought tile is placed or reserved.
@@ -108,20 +111,23 @@ def _after(layout: Mapping[Cell, str], moves: Iterable[claims.TurnMove]) -> dict
 _DISTANCE_FIELDS = frozenset(("start", "reserve", "goal"))
 
 
-def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
+def rebuild_distance(
     file: questions.Position = None,
-    start: Annotated[str | None, typer.Option(metavar="JSON", help="The layout to start from.")] = None,
+    /,
+    *,
+    start: Annotated[str | None, Parameter(metavar="JSON", help="The layout to start from.")] = None,
     reserve: Annotated[
-        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve, such as tower-12,garden-10.")
+        str | None, Parameter(metavar="TILES", help="Tiles in the reserve, such as tower-12,garden-10.")
     ] = None,
     goal: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start, instead of a FILE.")
+        str | None, Parameter(metavar="JSON", help="The layout to reach; with --start, instead of a FILE.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, max=claims.MOST_TURNS, help="Give up beyond this many turns.")
+        int,
+        Parameter(metavar="N", help="Give up beyond this many turns.", validator=Number(gte=1, lte=claims.MOST_TURNS)),
     ] = 30,
     rlimit: Rlimit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Find the fewest rebuild turns from one layout to another; a turn adds, removes or swaps one tile.
 

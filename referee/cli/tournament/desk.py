@@ -10,7 +10,7 @@ from referee.cli.shared.tournament import EventPath, SignedBy, opened
 from referee_clients.terminal.event_desk.screen import EventDeskApp
 
 
-def desk(file: EventPath, key: SignedBy = None) -> None:
+def desk(file: EventPath, /, *, key: SignedBy = None) -> None:
     """Run the desk of an event: check-in, pairing, results and standings on one screen, with the keyboard alone.
 
     F1 shows what can be typed. Each act is on disk when the desk says that it is entered. While the desk is open, no

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared.arguments import public_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.names import warn_alike
-from referee.cli.shared.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.cli.shared.remote import DATA, Data, Transport, token_of
 from referee.cli.shared.tournament import EventPath, Reason, SignedBy, TokenFile, editing, failures
 from referee.console import printable
 from referee.games import registry
@@ -31,45 +32,49 @@ from referee.tournament.rules.position import share_commitment
 from referee.tournament.rules.terms import DEFAULT_TIE_BREAKS, TieBreak
 from referee_clients.sdk.tournament import EventKeeper
 
-_Entrant = Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)]
+_Entrant = Annotated[str, Parameter(name="ENTRANT", help="Number or name.", show_default=False)]
 _TIE_BREAKS: Final = {each.id: each for each in TieBreak}
 _DEFAULT: Final = ",".join([each.id for each in DEFAULT_TIE_BREAKS])
 
 
-def new(  # noqa: PLR0917 - typer reads options from the signature
+def new(
     file: EventPath,
-    rules: Annotated[str, typer.Option(metavar="GAME", help=f"Which game: {', '.join(registry.names())}.")],
-    sizes: Annotated[str, typer.Option(metavar="LIST", help="Sizes of tables, best first, such as 4,3.")] = "4,3",
-    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="Rounds before the cut.")] = 5,
+    /,
+    *,
+    rules: Annotated[str, Parameter(metavar="GAME", help=f"Which game: {', '.join(registry.names())}.")],
+    sizes: Annotated[str, Parameter(metavar="LIST", help="Sizes of tables, best first, such as 4,3.")] = "4,3",
+    rounds: Annotated[int, Parameter(metavar="N", help="Rounds before the cut.", validator=Number(gte=1))] = 5,
     points: Annotated[
-        str, typer.Option(metavar="POINTS", help="Points by place, for each size. Players who tie share them.")
+        str, Parameter(metavar="POINTS", help="Points by place, for each size. Players who tie share them.")
     ] = "4: 5,3,2,1; 3: 5,3,1",
     tie_breaks: Annotated[
         str,
-        typer.Option(metavar="LIST", help=f"Tie-breaks, in the order in which they count: {', '.join(_TIE_BREAKS)}."),
+        Parameter(metavar="LIST", help=f"Tie-breaks, in the order in which they count: {', '.join(_TIE_BREAKS)}."),
     ] = _DEFAULT,
-    bye_points: Annotated[str, typer.Option(metavar="N", help="Points for a bye, at most a first place.")] = "0",
+    bye_points: Annotated[str, Parameter(metavar="N", help="Points for a bye, at most a first place.")] = "0",
     late_until: Annotated[
         int | None,
-        typer.Option(
+        Parameter(
             metavar="ROUND",
-            min=0,
             help="The last round that a late entrant can begin with; 0: no late entrants.",
             show_default="the last round",
+            validator=Number(gte=0),
         ),
     ] = None,
-    late_points: Annotated[
-        str, typer.Option(metavar="N", help="Points of a late entrant for each round before.")
-    ] = "0",
+    late_points: Annotated[str, Parameter(metavar="N", help="Points of a late entrant for each round before.")] = "0",
     forfeit_keeps_points: Annotated[
-        bool, typer.Option("--forfeit-keeps-points", help="A player who forfeits keeps the points of the place.")
+        bool, Parameter(help="A player who forfeits keeps the points of the place.")
     ] = False,
-    cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best advance to a knock-out; 0: none.")] = 0,
-    cut_size: Annotated[int, typer.Option(metavar="N", min=0, help="Seats at its tables.")] = 0,
-    cut_advance: Annotated[int, typer.Option(metavar="N", min=0, help="How many of each of its tables advance.")] = 0,
+    cut: Annotated[
+        int, Parameter(metavar="K", help="The K best advance to a knock-out; 0: none.", validator=Number(gte=0))
+    ] = 0,
+    cut_size: Annotated[int, Parameter(metavar="N", help="Seats at its tables.", validator=Number(gte=0))] = 0,
+    cut_advance: Annotated[
+        int, Parameter(metavar="N", help="How many of each of its tables advance.", validator=Number(gte=0))
+    ] = 0,
     arbiter: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="An arbiter's public key, or its file, such as that of a browser: it signs acts as yours does. "
             "Repeatable.",
@@ -77,7 +82,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     server: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="ADDRESS",
             help="Begin it at this referee, which keeps it from then on; FILE is a copy. Without it, FILE is all there "
             "is.",
@@ -85,10 +90,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     data: Data = DATA,
     token_file: TokenFile = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Begin an event, and fix its terms.
 
@@ -98,8 +100,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     arbiters = [public_key(f"--arbiter {word}", word) for word in arbiter or ()]
     keeper = None
     if server is not None:
-        token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
-        keeper = EventKeeper(server, token, security(server, tls_ca, tls_cert, tls_key, insecure, token))
+        token = token_of(token_file or data / TOKEN_FILE, needed=transport.tls_cert is None or token_file is not None)
+        keeper = EventKeeper(server, token, transport.security(server, token))
     with failures(file):
         if file.suffix != SUFFIX:
             raise InputError("FILE", str(file), f"a name that ends in {SUFFIX}")
@@ -132,16 +134,18 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
 
 def enter(
     file: EventPath,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]…", help="Whom to enter.")] = None,
+    names: Annotated[list[str] | None, Parameter(name="NAME", help="Whom to enter.")] = None,
+    /,
+    *,
     csv: Annotated[
-        Path | None, typer.Option(metavar="LIST", help="A list: a name a line, or CSV with a column name.")
+        Path | None, Parameter(metavar="LIST", help="A list: a name a line, or CSV with a column name.")
     ] = None,
     late: Annotated[
-        int, typer.Option(metavar="ROUND", min=0, help="The first round of a late entrant; 0: not late.")
+        int, Parameter(metavar="ROUND", help="The first round of a late entrant; 0: not late.", validator=Number(gte=0))
     ] = 0,
     player_key: Annotated[
         list[str] | None,
-        typer.Option(
+        Parameter(
             metavar="KEY",
             help="Public key (hex or key file) with which the player has to play over the network. Give it once for "
             "each name, in order.",
@@ -175,10 +179,12 @@ def enter(
 
 def checkin(
     file: EventPath,
-    entrants: Annotated[list[str] | None, typer.Argument(metavar="[ENTRANT]…", help="Numbers or names.")] = None,
-    everybody: Annotated[bool, typer.Option("--all", help="Everybody who is not checked in yet.")] = False,
+    entrants: Annotated[list[str] | None, Parameter(name="ENTRANT", help="Numbers or names.")] = None,
+    /,
+    *,
+    everybody: Annotated[bool, Parameter(name="--all", help="Everybody who is not checked in yet.")] = False,
     commitment: Annotated[
-        str, typer.Option(metavar="HEX", help="For one entrant: the commitment to a share of the draw.")
+        str, Parameter(metavar="HEX", help="For one entrant: the commitment to a share of the draw.")
     ] = "",
 ) -> None:
     """Note who has come. Only they are paired. A player who comes after round 1 was paired plays from the next."""
@@ -198,8 +204,10 @@ def checkin(
 
 def draw(
     file: EventPath,
+    /,
+    *,
     share: Annotated[
-        list[str] | None, typer.Option(metavar="NUMBER=HEX", help="An entrant's share of the draw. Repeatable.")
+        list[str] | None, Parameter(metavar="NUMBER=HEX", help="An entrant's share of the draw. Repeatable.")
     ] = None,
 ) -> None:
     """Close entries and draw the lots, which decide where nothing else does.
@@ -214,7 +222,9 @@ def draw(
         print(f"entrant {who} did not open a share")
 
 
-def share(number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Your number in the event.")]) -> None:
+def share(
+    number: Annotated[int, Parameter(name="NUMBER", help="Your number in the event.", validator=Number(gte=1))], /
+) -> None:
     """Make a share of the draw: keep the first line for yourself until entries are closed, give away the second.
 
     With it, no one can have chosen the lots, as long as you chose your share by chance. This needs no event's file.
@@ -232,12 +242,12 @@ def _about(make: Callable[[int], Act], file: Path, entrant: str) -> None:
     print(f"entered: {make.__name__.lower()} {number} {name}")
 
 
-def withdraw(file: EventPath, entrant: _Entrant) -> None:
+def withdraw(file: EventPath, entrant: _Entrant, /) -> None:
     """Note that a player has left. The results stay."""
     _about(Withdraw, file, entrant)
 
 
-def readmit(file: EventPath, entrant: _Entrant) -> None:
+def readmit(file: EventPath, entrant: _Entrant, /) -> None:
     """Let a player who left play again, from the next round that is paired."""
     _about(Readmit, file, entrant)
 
@@ -245,7 +255,8 @@ def readmit(file: EventPath, entrant: _Entrant) -> None:
 def absent(
     file: EventPath,
     entrant: _Entrant,
-    round_: Annotated[int, typer.Argument(metavar="ROUND", min=1, help="The round.")],
+    round_: Annotated[int, Parameter(name="ROUND", help="The round.", validator=Number(gte=1))],
+    /,
 ) -> None:
     """Note that a player will not play in a round that is not paired yet."""
     with editing(file) as event:
@@ -253,7 +264,7 @@ def absent(
     print(f"entered: absent from round {round_}")
 
 
-def expel(file: EventPath, entrant: _Entrant, reason: Reason, key: SignedBy = None) -> None:
+def expel(file: EventPath, entrant: _Entrant, /, *, reason: Reason, key: SignedBy = None) -> None:
     """Put a player out, also of the standings."""
     with editing(file, key) as event:
         event.log.enter(Expel(event.names.find(entrant), reason))
@@ -264,7 +275,9 @@ def forbid(
     file: EventPath,
     first: _Entrant,
     second: _Entrant,
-    hard: Annotated[bool, typer.Option("--hard", help="Never, rather than not if it can be avoided.")] = False,
+    /,
+    *,
+    hard: Annotated[bool, Parameter(help="Never, rather than not if it can be avoided.")] = False,
 ) -> None:
     """Keep two players from meeting. Before round 1 only."""
     with editing(file) as event:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import check_language
@@ -28,38 +28,37 @@ from referee.tournament.rebuild import exported, rebuild
 from referee.tournament.trf import ENCODING
 
 
-def export(  # noqa: PLR0917 - typer reads options from the signature
+def export(
     file: EventPath,
-    to_json: Annotated[Path | None, typer.Option("--json", metavar="NEW", help="Write one JSON document.")] = None,
+    /,
+    *,
+    to_json: Annotated[Path | None, Parameter(name="--json", metavar="NEW", help="Write one JSON document.")] = None,
     to_csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="DIR", help="Write entrants, pairings, standings and cross table as CSV."),
+        Parameter(name="--csv", metavar="DIR", help="Write entrants, pairings, standings and cross table as CSV."),
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(
-            "--html", metavar="DIR", help="Write pages: pairings and why, result slips, standings, cross table."
-        ),
+        Parameter(metavar="DIR", help="Write pages: pairings and why, result slips, standings, cross table."),
     ] = None,
     web: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="URL",
             help="With --html: the address of `referee web`, to which the codes on slips lead.",
         ),
     ] = "",
     to_trf: Annotated[
-        Path | None, typer.Option("--trf", metavar="NEW", help="Write a report in FIDE's TRF26, of tables of two.")
+        Path | None, Parameter(name="--trf", metavar="NEW", help="Write a report in FIDE's TRF26, of tables of two.")
     ] = None,
     language: Annotated[
         str,
-        typer.Option(
-            "--language",
+        Parameter(
             metavar="LANG",
             help=f"With --html: the language of pages and slips, but for why: {', '.join(languages('report'))}.",
         ),
     ] = ENGLISH,
-    without_names: Annotated[bool, typer.Option("--without-names", help="Numbers only.")] = False,
+    without_names: Annotated[bool, Parameter(help="Numbers only.")] = False,
 ) -> None:
     """Write an event for other programs, spreadsheets, or the wall of the hall.
 
@@ -108,8 +107,10 @@ def import_(
     file: EventPath,
     document: Annotated[
         Path,
-        typer.Argument(metavar="DOCUMENT", help="An event.json, or a .trf of FIDE's form.", show_default=False),
+        Parameter(name="DOCUMENT", help="An event.json, or a .trf of FIDE's form.", show_default=False),
     ],
+    /,
+    *,
     encoding: Encoding = ENCODING,
 ) -> None:
     """Make an event of a document. Every act is judged by the rules, and signed with new keys of your own.

@@ -8,16 +8,19 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
+from cyclopts import ArgumentCollection, Group, Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from referee.cli.shared import bulk, output
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.shared.commands import Given, options_typed
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_USAGE, Exit, Failure
 from referee.console import printable
 from referee.games import registry
 from referee.games.game import InputError, UnknownRules
@@ -49,117 +52,148 @@ _RATINGS_S: Final = 2.0
 _LINE_S: Final = 10.0
 _SHOWN: Final = 4
 _OF_ANY: Final = frozenset(
-    {"resume", "merge", "on", "processes", "json_", "anchor", "fail_if", "stop_on_fault", "replay", "out"}
+    (
+        *("--resume", "--merge", "--on", "--processes", "--json", "--anchor", "--fail-if", "--stop-on-fault"),
+        *("--replay", "--out"),
+    )
 )
 """Options that do not affect the games."""
 
 
-def match(  # noqa: PLR0917 - typer reads options from the signature
-    context: typer.Context,
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "kingdomino",
+@Parameter(name="*", group=Group.create_ordered("The match"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MatchGames:
+    """The options of which games are played."""
+
+    game: Annotated[str, Parameter(help=f"One of {', '.join(registry.names())}.")] = "kingdomino"
     bots: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="NAMES",
             help="Bots, separated by commas: names such as greedy, module:attribute, or 'exec:COMMAND'. The first one "
             "is the candidate of --sprt, --fail-if and the gauntlet.",
             show_default="all bots of the game but sampler, best first",
         ),
-    ] = None,
-    seats: Annotated[int, typer.Option(metavar="N", min=1, max=6, help="Seats at a table.")] = 2,
+    ] = None
+    seats: Annotated[int, Parameter(metavar="N", help="Seats at a table.", validator=Number(gte=1, lte=6))] = 2
     games: Annotated[
-        int, typer.Option(metavar="N", min=1, max=_MOST_GAMES, help="How many games; the last block is played whole.")
-    ] = 200,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="New folder for the match.", show_default="nothing is kept"),
-    ] = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Resume the match in this folder with its original options."),
-    ] = None,
+        int,
+        Parameter(
+            metavar="N",
+            help="How many games; the last block is played whole.",
+            validator=Number(gte=1, lte=_MOST_GAMES),
+        ),
+    ] = 200
     schedule: Annotated[
         Kind,
-        typer.Option(
+        Parameter(
             help="tables: every pair of bots meets about equally often. round-robin: every possible table, equally "
             "often. gauntlet: the first bot is at every table. swiss: in rounds by the standing."
         ),
-    ] = Kind.TABLES,
+    ] = Kind.TABLES
     seed: Annotated[
         int,
-        typer.Option(
-            min=0, max=(1 << 53) - 1, help="Seed of the schedule, the deals and of bots that choose at random."
+        Parameter(
+            help="Seed of the schedule, the deals and of bots that choose at random.",
+            validator=Number(gte=0, lte=(1 << 53) - 1),
         ),
-    ] = 1,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            max=1024,
-            help="Games at one time, at most. The results are the same.",
-            show_default="as many as processors, if there is work for them",
-        ),
-    ] = None,
-    in_process: Annotated[
-        bool,
-        typer.Option(
-            "--in-process", help="Your bots in Python get no process of their own: faster, and without limits."
-        ),
-    ] = False,
-    move_time: Annotated[str, typer.Option(metavar="TIME", help="A bot has at most this long for a move.")] = "60s",
-    game_time: Annotated[str, typer.Option(metavar="TIME", help="The same for all its moves of a game.")] = "10m",
-    start_time: Annotated[
-        str, typer.Option(metavar="TIME", help="The same until a bot is started and imported.")
-    ] = f"{START_S:g}s",
-    memory: Annotated[int, typer.Option(metavar="MIB", min=64, max=1 << 20, help="Most memory of a bot.")] = MEMORY_MIB,
+    ] = 1
     sprt: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="TEST",
             help="End as soon as one of two hypotheses about the first bot is clear, such as first-places:0,10%: as "
             "good as the others, or 10 % more first places. Also points:A,B and placing:A,B.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
+
+
+@Parameter(name="*", group=Group.create_ordered("Limits of bots"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BotLimits:
+    """The options of what a bot may take."""
+
+    in_process: Annotated[
+        bool,
+        Parameter(help="Your bots in Python get no process of their own: faster, and without limits."),
+    ] = False
+    move_time: Annotated[str, Parameter(metavar="TIME", help="A bot has at most this long for a move.")] = "60s"
+    game_time: Annotated[str, Parameter(metavar="TIME", help="The same for all its moves of a game.")] = "10m"
+    start_time: Annotated[str, Parameter(metavar="TIME", help="The same until a bot is started and imported.")] = (
+        f"{START_S:g}s"
+    )
+    memory: Annotated[
+        int, Parameter(metavar="MIB", help="Most memory of a bot.", validator=Number(gte=64, lte=1 << 20))
+    ] = MEMORY_MIB
+
+
+@Parameter(name="*", group=Group.create_ordered("The folder"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Folder:
+    """The options of what is kept where."""
+
+    out: Annotated[
+        Path | None,
+        Parameter(metavar="DIR", help="New folder for the match.", show_default="nothing is kept"),
+    ] = None
+    resume: Annotated[
+        Path | None,
+        Parameter(metavar="DIR", help="Resume the match in this folder with its original options."),
+    ] = None
     logs: Annotated[
-        str, typer.Option(metavar="WHICH", help="Signed logs of games that are kept: none, all, or such as sample:20.")
-    ] = "none",
-    shard: bulk.ShardWord = None,
-    on: bulk.On = None,
+        str, Parameter(metavar="WHICH", help="Signed logs of games that are kept: none, all, or such as sample:20.")
+    ] = "none"
+    shard: bulk.ShardWord = None
+    on: bulk.On = None
     merge: Annotated[
         list[Path] | None,
-        typer.Option(
+        Parameter(
             metavar="DIR",
             help="Make one match of its shards, which are in these folders; once for each.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     replay: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="BLOCK/ROT",
             help="Print a game of the match in --out DIR move by move, write its signed log, and play nothing.",
             show_default=False,
         ),
+    ] = None
+
+
+def match(
+    *,
+    given: Given,
+    played: MatchGames = MatchGames(),
+    allowed: BotLimits = BotLimits(),
+    folder: Folder = Folder(),
+    processes: Annotated[
+        int | None,
+        Parameter(
+            metavar="N",
+            help="Games at one time, at most. The results are the same.",
+            show_default="as many as processors, if there is work for them",
+            validator=Number(gte=1, lte=1024),
+        ),
     ] = None,
     anchor: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The bot whose rating is 0.", show_default="the mean of all is 0"),
+        Parameter(metavar="NAME", help="The bot whose rating is 0.", show_default="the mean of all is 0"),
     ] = None,
     fail_if: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="CONDITION",
             help="End with exit code 22 if this is so of the first bot, such as 'rating<-20', 'low<0', "
             "'first-places<45%', 'faults>0', 'p99>200'.",
             show_default=False,
         ),
     ] = None,
-    stop_on_fault: Annotated[
-        bool, typer.Option("--stop-on-fault", help="End after a game in which a bot fails, with exit code 1.")
-    ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    stop_on_fault: Annotated[bool, Parameter(help="End after a game in which a bot fails, with exit code 1.")] = False,
+    json_: Annotated[bool, Parameter(help="Print the report as JSON.")] = False,
 ) -> None:
     """Let bots play many games and rate them.
 
@@ -181,41 +215,51 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
     sys.path.insert(0, str(Path.cwd()))
     try:
         condition = None if fail_if is None else report.Condition.parse(fail_if)
-        if replay is not None:
-            _replay(out or resume, replay)
+        if folder.replay is not None:
+            _replay(folder.out or folder.resume, folder.replay)
             return
-        if out is not None and resume is not None:
+        if folder.out is not None and folder.resume is not None:
             raise Failure("where? expected either --out DIR for a new match or --resume DIR", EXIT_USAGE)
-        begin = Journal.passing if out is None else partial(Journal.create, out)
-        if resume is not None:
-            _check_nothing_else(context)
-            opened: Any = Journal.resume(resume)
-        elif merge:
-            _check_nothing_else(context)
-            config, over = merged(merge)
+        begin = Journal.passing if folder.out is None else partial(Journal.create, folder.out)
+        if folder.resume is not None:
+            _check_nothing_else(given)
+            opened: Any = Journal.resume(folder.resume)
+        elif folder.merge:
+            _check_nothing_else(given)
+            config, over = merged(folder.merge)
             opened = begin(config.to_json(), over)
         else:
             limits = Limits(
-                _seconds("move-time", move_time),
-                _seconds("game-time", game_time),
-                _seconds("start-time", start_time),
-                memory,
+                _seconds("move-time", allowed.move_time),
+                _seconds("game-time", allowed.game_time),
+                _seconds("start-time", allowed.start_time),
+                allowed.memory,
             )
-            test = None if sprt is None else Sprt.parse(sprt)
-            if Logs.parse(logs).sample != 0 and out is None:
-                raise Failure(f"--logs {logs}: without a folder nothing is kept; expected --out DIR", EXIT_USAGE)
-            what = Match(game, _names(bots, game), seed, limits, in_process)
-            part = bulk.shard_of(shard)
-            config = _checked(Config(what, seats, games, schedule, test, logs, _version(game), part))
+            test = None if played.sprt is None else Sprt.parse(played.sprt)
+            if Logs.parse(folder.logs).sample != 0 and folder.out is None:
+                raise Failure(f"--logs {folder.logs}: without a folder nothing is kept; expected --out DIR", EXIT_USAGE)
+            what = Match(played.game, _names(played.bots, played.game), played.seed, limits, allowed.in_process)
+            part = bulk.shard_of(folder.shard)
+            config = _checked(
+                Config(
+                    what, played.seats, played.games, played.schedule, test, folder.logs, _version(played.game), part
+                )
+            )
             _check_anchor(config, anchor)
             opened = begin(config.to_json())
         with opened as journal, ExitStack() as stack:
             if condition is not None:
                 _check_condition(journal, condition)
-            kept = out or resume
-            place = stack.enter_context(dask(on)) if on else None
+            kept = folder.out or folder.resume
+            place = stack.enter_context(dask(folder.on)) if folder.on else None
             done = _run(
-                journal, processes, anchor, kept, place, is_resumed=resume is not None, stop_on_fault=stop_on_fault
+                journal,
+                processes,
+                anchor,
+                kept,
+                place,
+                is_resumed=folder.resume is not None,
+                stop_on_fault=stop_on_fault,
             )
     except UnknownRules as error:
         raise _no_rules(error) from None
@@ -227,7 +271,7 @@ def match(  # noqa: PLR0917 - typer reads options from the signature
     if condition is not None and condition.holds(done):
         raise Failure(f"--fail-if {condition.text}: it is so", EXIT_FAIL_IF)
     if done.config.sprt is not None and done.course.verdict is not Verdict.H0:
-        raise typer.Exit(EXIT_H1 if done.course.verdict is Verdict.H1 else EXIT_UNDECIDED)
+        raise Exit(EXIT_H1 if done.course.verdict is Verdict.H1 else EXIT_UNDECIDED)
 
 
 def _run(
@@ -351,15 +395,11 @@ def _probe(config: Config) -> None:
         probe(name, config.match.game, config.match.limits)
 
 
-def _check_nothing_else(context: typer.Context) -> None:
+def _check_nothing_else(given: ArgumentCollection) -> None:
     """Raise ``Failure`` for options that the match has from its beginning."""
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE" and name not in _OF_ANY:
-            raise Failure(
-                f"--{name.replace('_', '-')}: a match that is there keeps its options; leave this option out",
-                EXIT_USAGE,
-            )
+    for name in options_typed(given):
+        if name not in _OF_ANY:
+            raise Failure(f"{name}: a match that is there keeps its options; leave this option out", EXIT_USAGE)
 
 
 def _check_anchor(config: Config, anchor: str | None) -> int | None:
@@ -409,19 +449,24 @@ def _replay(folder: Path | None, text: str) -> None:
 # --- by another word -----------------------------------------------------------------------------------------
 
 
-def arena(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
-    games: Annotated[int, typer.Option(min=1, help="Games of each group of bots, rounded up to whole blocks.")] = 200,
+def arena(
+    *,
+    game: Annotated[str, Parameter(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
+    games: Annotated[
+        int, Parameter(help="Games of each group of bots, rounded up to whole blocks.", validator=Number(gte=1))
+    ] = 200,
     bots: Annotated[
-        str | None, typer.Option(help="Bots, as for `match`.", show_default="all bots of the game but sampler")
+        str | None, Parameter(help="Bots, as for `match`.", show_default="all bots of the game but sampler")
     ] = None,
-    seats: Annotated[int, typer.Option(min=1, help="Seats at a table.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Seed, as for `match`.")] = 1,
-    processes: Annotated[int | None, typer.Option(min=1, help="As for `match`.", show_default=False)] = None,
-    shard: Annotated[str | None, typer.Option(hidden=True)] = None,
-    resume: Annotated[Path | None, typer.Option(hidden=True)] = None,
-    merge: Annotated[list[Path] | None, typer.Option(hidden=True)] = None,
-    on: Annotated[str | None, typer.Option(hidden=True)] = None,
+    seats: Annotated[int, Parameter(help="Seats at a table.", validator=Number(gte=1))] = 2,
+    seed: Annotated[int, Parameter(help="Seed, as for `match`.", validator=Number(gte=0))] = 1,
+    processes: Annotated[
+        int | None, Parameter(help="As for `match`.", show_default=False, validator=Number(gte=1))
+    ] = None,
+    shard: Annotated[str | None, Parameter(show=False)] = None,
+    resume: Annotated[Path | None, Parameter(show=False)] = None,
+    merge: Annotated[list[Path] | None, Parameter(show=False)] = None,
+    on: Annotated[str | None, Parameter(show=False)] = None,
 ) -> None:
     """Let bots play each other: a way of `referee match`, whose words it prints.
 
@@ -449,9 +494,9 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
     words += [] if processes is None else ["--processes", str(processes)]
     words += [] if on is None else ["--on", on]
     _say(printable(f"arena is a way of match: {shlex.join(['referee', 'match', *words])}"))
-    command = typer.Typer(add_completion=False)
-    command.command("match")(match)
-    raise typer.Exit(command(words, prog_name="referee match", standalone_mode=False))
+    from referee.cli import run  # noqa: PLC0415 - which imports the commands
+
+    run(["match", *words])
 
 
 def _check_terms(folder: Path, wanted: Mapping[str, Any]) -> None:

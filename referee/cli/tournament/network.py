@@ -11,27 +11,14 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import grpc
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import CardLanguage, check_language, public_key, web_origin
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.openings import Absence, Clock, Grace, Illegal, Lag, Office, ProtestTime, TakeBacks, new_sheet
+from referee.cli.shared.openings import Office, TableTerms, new_sheet
 from referee.cli.shared.pairings import Pairing, told
-from referee.cli.shared.remote import (
-    DATA,
-    Addresses,
-    Data,
-    NoAnswer,
-    SendInClear,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    refused,
-    security,
-    server_of,
-    token_of,
-)
+from referee.cli.shared.remote import DATA, Addresses, Data, NoAnswer, Transport, refused, server_of, token_of
 from referee.cli.shared.remote_games import file_of, write_file
 from referee.cli.shared.tournament import EventPath, TokenFile, editing
 from referee.console import printable
@@ -66,8 +53,8 @@ GAMES_SUFFIX: Final = ".games"
 _TIMEOUT_S: Final = 60
 GamesServer = Annotated[
     str | None,
-    typer.Option(
-        "--server",
+    Parameter(
+        name="--server",
         metavar="ADDRESS",
         help="The referee with the games; grpcs://HOST:PORT for TLS.",
         show_default="the one that keeps the event, or the one that DIR remembers",
@@ -244,22 +231,24 @@ async def game_of(channel: grpc.aio.Channel, server: str, game: bytes) -> game_p
     return found
 
 
-def open_(  # noqa: PLR0917 - typer reads options from the signature
+def open_(
     file: EventPath,
-    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="With GAME: the table, by its number or slip.")] = "",
+    table: Annotated[str, Parameter(name="TABLE", help="With GAME: the table, by its number or slip.")] = "",
     game: Annotated[
-        str, typer.Argument(metavar="[GAME]", help="The whole id of a game that is open already, for this table.")
+        str, Parameter(name="GAME", help="The whole id of a game that is open already, for this table.")
     ] = "",
+    /,
+    *,
     joins: Annotated[
         Path | None,
-        typer.Option(
+        Parameter(
             metavar="DIR",
             help="Make join strings, in a file for each table in this folder, for players without tokens of their own.",
         ),
     ] = None,
     web: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             metavar="ORIGIN",
             help="With --joins: where browsers reach the referee's pages, such as https://club.example; every seat "
             "gets a link, too.",
@@ -267,29 +256,18 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
         ),
     ] = None,
     sheet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --joins: a new page with a card for each seat, to print.")
+        Path | None, Parameter(metavar="FILE", help="With --joins: a new page with a card for each seat, to print.")
     ] = None,
     language: CardLanguage = ENGLISH,
-    options: Annotated[
-        str | None, typer.Option(metavar="JSON", help=f"The games' options. {options_of_games()}.")
-    ] = None,
-    clock: Clock = None,
-    lag: Lag = None,
-    illegal: Illegal = None,
-    absence: Absence = None,
-    take_backs: TakeBacks = False,
-    protest_time: ProtestTime = None,
-    grace: Grace = None,
+    options: Annotated[str | None, Parameter(metavar="JSON", help=f"The games' options. {options_of_games()}.")] = None,
+    terms: TableTerms = TableTerms(),
     arbiter_key: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="Public key of an arbiter of all games. Repeatable.")
+        list[str] | None, Parameter(metavar="KEY", help="Public key of an arbiter of all games. Repeatable.")
     ] = None,
     server: GamesServer = None,
     data: Data = DATA,
     token_file: TokenFile = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Open a game at a referee for each table of the published round, and name it in the event.
 
@@ -303,13 +281,13 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
     """
     wishes = Wishes(
         options=options,
-        illegal=illegal or [],
-        clock=clock,
-        lag=lag,
-        absence=absence,
-        take_backs=take_backs,
-        protest_time=protest_time,
-        grace=grace,
+        illegal=terms.illegal or [],
+        clock=terms.clock,
+        lag=terms.lag,
+        absence=terms.absence,
+        take_backs=terms.take_backs,
+        protest_time=terms.protest_time,
+        grace=terms.grace,
         arbiter_keys=[public_key(f"--arbiter-key {key}", key) for key in arbiter_key or []],
     )
     if bool(table) != bool(game):
@@ -324,15 +302,17 @@ def open_(  # noqa: PLR0917 - typer reads options from the signature
                 raise InputError("GAME", repr(game[:40]), GAME_ID_TEXT)
             at = table_of("TABLE", table, event.log.event_id, number)
             address = server or server_of_games(event, data)
-            secured = security(address, tls_ca, tls_cert, tls_key, insecure)
+            secured = transport.security(address)
             where = Where(event.log.event_id, number, at)
             asyncio.run(check_game(address, secured, event.log.state, where, game_id))
             event.log.enter(OpenTable(number, at, game_id))
             said = [f"round {number}, table {at}: game {game}"]
         else:
             address = server or server_of_games(event, data)
-            token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
-            secured = security(address, tls_ca, tls_cert, tls_key, insecure, token)
+            token = token_of(
+                token_file or data / TOKEN_FILE, needed=transport.tls_cert is None or token_file is not None
+            )
+            secured = transport.security(address, token)
             remembered = Addresses.remembered(data)
             public = address if remembered is None or remembered.here != address else remembered.public
             pages = web_origin("--web", web) if web is not None else "" if remembered is None else remembered.web

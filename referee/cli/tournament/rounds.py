@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import check_language, verifier_key
-from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.remote import DATA, Data, SendInClear, TlsCa, TlsCert, TlsKey, security
+from referee.cli.shared.failure import EXIT_USAGE, Exit, Failure
+from referee.cli.shared.remote import DATA, Data, Transport
 from referee.cli.shared.table import Yes, confirm
 from referee.cli.shared.tournament import EventPath, Reason, SignedBy, editing, opened
 from referee.cli.tournament.network import GAMES_SUFFIX, GamesServer, Taking, server_of_games, verifier_of_games
@@ -40,19 +41,22 @@ from referee.tournament.words import lines, quality_lines, standing_lines, table
 
 _Table = Annotated[
     str,
-    typer.Argument(metavar="TABLE", help="The table's number, or what the code on its slip says.", show_default=False),
+    Parameter(name="TABLE", help="The table's number, or what the code on its slip says.", show_default=False),
 ]
-_Round = Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="The round; without it the newest.")]
+_Round = Annotated[
+    int | None,
+    Parameter(name="--round", metavar="N", help="The round; without it the newest.", validator=Number(gte=1)),
+]
 _Places = Annotated[
     str,
-    typer.Argument(metavar="[PLACES]", help="Places by seat, such as 2,1,3,3; equal is a draw, 0 was not there."),
+    Parameter(name="PLACES", help="Places by seat, such as 2,1,3,3; equal is a draw, 0 was not there."),
 ]
 _Scores = Annotated[
-    str, typer.Option("--scores", metavar="LIST", help="Points of the game by seat. Places follow from them.")
+    str, Parameter(name="--scores", metavar="LIST", help="Points of the game by seat. Places follow from them.")
 ]
-_Forfeited = Annotated[str, typer.Option("--forfeited", metavar="LIST", help="Seats that forfeited, from 0.")]
+_Forfeited = Annotated[str, Parameter(name="--forfeited", metavar="LIST", help="Seats that forfeited, from 0.")]
 _Log = Annotated[
-    Path | None, typer.Option("--log", metavar="GAMELOG", help="The log of the game, which gives all of it.")
+    Path | None, Parameter(name="--log", metavar="GAMELOG", help="The log of the game, which gives all of it.")
 ]
 
 _ANY_REFEREE: Final = (
@@ -61,23 +65,20 @@ _ANY_REFEREE: Final = (
 )
 
 
-def pair(  # noqa: PLR0917 - typer reads options from the signature
+def pair(
     file: EventPath,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the pairing with its reasons; enter nothing.")
-    ] = False,
+    /,
+    *,
+    dry_run: Annotated[bool, Parameter(help="Show the pairing with its reasons; enter nothing.")] = False,
     tables: Annotated[
-        str, typer.Option(metavar="TABLES", help="Pair by hand: tables in the order of seats, such as 1,4,2,7; 3,5,6.")
+        str, Parameter(metavar="TABLES", help="Pair by hand: tables in the order of seats, such as 1,4,2,7; 3,5,6.")
     ] = "",
-    byes: Annotated[str, typer.Option(metavar="LIST", help="With --tables: who has the bye.")] = "",
-    external: Annotated[
-        str, typer.Option(metavar="PROGRAM", help="With --tables: the program whose pairing it is.")
-    ] = "",
+    byes: Annotated[str, Parameter(metavar="LIST", help="With --tables: who has the bye.")] = "",
+    external: Annotated[str, Parameter(metavar="PROGRAM", help="With --tables: the program whose pairing it is.")] = "",
     reason: Reason = "",
     language: Annotated[
         str,
-        typer.Option(
-            "--language",
+        Parameter(
             metavar="LANG",
             help=f"With --dry-run: the language of the pairing and its reasons: {', '.join(languages('report'))}.",
         ),
@@ -113,12 +114,17 @@ def _told(before: State, made: acts.Pair, names: Names, say: Words, *, with_reas
 
 def plan(
     file: EventPath,
+    /,
+    *,
     rounds: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="How many rounds; by default all that are left.")
+        int | None,
+        Parameter(metavar="N", help="How many rounds; by default all that are left.", validator=Number(gte=1)),
     ] = None,
-    round_: Annotated[int | None, typer.Option("--round", metavar="N", min=1, help="With --tables: the round.")] = None,
+    round_: Annotated[
+        int | None, Parameter(metavar="N", help="With --tables: the round.", validator=Number(gte=1))
+    ] = None,
     tables: Annotated[
-        str, typer.Option(metavar="TABLES", help="A plan of your own for one round, such as 1,2,3; 4,5,6.")
+        str, Parameter(metavar="TABLES", help="A plan of your own for one round, such as 1,2,3; 4,5,6.")
     ] = "",
 ) -> None:
     """Plan the seating of rounds in advance, so that no two players meet twice: for small events.
@@ -139,7 +145,7 @@ def plan(
     print(done)
 
 
-def publish(file: EventPath) -> None:
+def publish(file: EventPath, /) -> None:
     """Publish the pairing: from now on it counts."""
     with editing(file) as event:
         round_ = event.log.state.round
@@ -151,27 +157,28 @@ def publish(file: EventPath) -> None:
     output.write(lines([f"round {number} is published: {len(told)} tables"]))
 
 
-def result(  # noqa: PLR0917 - typer reads options from the signature
+def result(
     file: EventPath,
-    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="As on its slip, or its number.")] = "",
+    table: Annotated[str, Parameter(name="TABLE", help="As on its slip, or its number.")] = "",
     places: _Places = "",
+    /,
+    *,
     scores: _Scores = "",
     forfeited: _Forfeited = "",
     log: _Log = None,
     every: Annotated[
         bool,
-        typer.Option(
-            "--all", help="Take the results of all games that are over from the referee, and audit their logs."
+        Parameter(
+            name="--all", help="Take the results of all games that are over from the referee, and audit their logs."
         ),
     ] = False,
     games: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="With --all: where the logs are kept.", show_default="NAME.games"),
+        Parameter(metavar="DIR", help="With --all: where the logs are kept.", show_default="NAME.games"),
     ] = None,
     games_key: Annotated[
         str | None,
-        typer.Option(
-            "--games-key",
+        Parameter(
             metavar="VKEY",
             help="With --all: the verifier key of the games' referee.",
             show_default="that of the referee that keeps the event",
@@ -179,10 +186,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     server: GamesServer = None,
     data: Data = DATA,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
     key: SignedBy = None,
 ) -> None:
     """Enter what a table of the newest round came to: places, points of the game, or the game's log.
@@ -196,7 +200,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure("--all takes all results from the referee; expected no other", EXIT_USAGE)
         with opened(file, key) as event:
             at = server or server_of_games(event, data)
-            secured = security(at, tls_ca, tls_cert, tls_key, insecure)
+            secured = transport.security(at)
             known = verifier_of_games(event) if games_key is None else verifier_key("--games-key", games_key)
             if known is None:
                 print(_ANY_REFEREE, file=sys.stderr)
@@ -206,7 +210,7 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
                 for each in results:
                     event.log.enter(each)
         output.write(lines(map(str, told)))
-        raise typer.Exit(0 if len(results) == len(told) else 1)
+        raise Exit(0 if len(results) == len(told) else 1)
     with editing(file, key) as event:
         number = newest_round(event.log.state)
         seated = table_of("TABLE", table, event.log.event_id, number)
@@ -217,11 +221,13 @@ def result(  # noqa: PLR0917 - typer reads options from the signature
     print(f"entered: round {number}, table {seated}, places {', '.join(map(str, found.places))}{rest}")
 
 
-def amend(  # noqa: PLR0917 - typer reads options from the signature
+def amend(
     file: EventPath,
     table: _Table,
-    reason: Reason,
     places: _Places = "",
+    /,
+    *,
+    reason: Reason,
     scores: _Scores = "",
     forfeited: _Forfeited = "",
     log: _Log = None,
@@ -237,10 +243,12 @@ def amend(  # noqa: PLR0917 - typer reads options from the signature
     print(f"amended: round {number}, table {at}")
 
 
-def award(  # noqa: PLR0917 - typer reads options from the signature
+def award(
     file: EventPath,
-    entrant: Annotated[str, typer.Argument(metavar="ENTRANT", help="Number or name.", show_default=False)],
-    points: Annotated[str, typer.Argument(metavar="POINTS", help="Such as 3, 2.5 or 5/3.")],
+    entrant: Annotated[str, Parameter(name="ENTRANT", help="Number or name.", show_default=False)],
+    points: Annotated[str, Parameter(name="POINTS", help="Such as 3, 2.5 or 5/3.")],
+    /,
+    *,
     reason: Reason,
     round_: _Round = None,
     key: SignedBy = None,
@@ -252,7 +260,7 @@ def award(  # noqa: PLR0917 - typer reads options from the signature
     print(f"entered: {points} points in round {number}")
 
 
-def void(file: EventPath, table: _Table, reason: Reason, key: SignedBy = None) -> None:
+def void(file: EventPath, table: _Table, /, *, reason: Reason, key: SignedBy = None) -> None:
     """Rule that a table of the newest round does not count; award points if you mean to."""
     with editing(file, key) as event:
         number = newest_round(event.log.state)
@@ -261,7 +269,7 @@ def void(file: EventPath, table: _Table, reason: Reason, key: SignedBy = None) -
     print(f"entered: round {number}, table {at} does not count")
 
 
-def reopen(file: EventPath, reason: Reason, key: SignedBy = None) -> None:
+def reopen(file: EventPath, /, *, reason: Reason, key: SignedBy = None) -> None:
     """Rule that the published round is paired again. Its results are gone."""
     with editing(file, key) as event:
         number = newest_round(event.log.state)
@@ -271,7 +279,9 @@ def reopen(file: EventPath, reason: Reason, key: SignedBy = None) -> None:
 
 def close(
     file: EventPath,
-    abandon: Annotated[bool, typer.Option("--abandon", help="End it though rounds are left; needs --reason.")] = False,
+    /,
+    *,
+    abandon: Annotated[bool, Parameter(help="End it though rounds are left; needs --reason.")] = False,
     reason: Reason = "",
 ) -> None:
     """Close the last round and the event, and print the final standings."""
@@ -298,8 +308,10 @@ def _result(state: State, where: Where, sheet: tuple[str, str, str], log: Path |
 def sign(
     file: EventPath,
     result: Annotated[
-        Path, typer.Argument(metavar="RESULT", help="The result, as the page /event saves it.", show_default=False)
+        Path, Parameter(name="RESULT", help="The result, as the page /event saves it.", show_default=False)
     ],
+    /,
+    *,
     yes: Yes = False,
     key: SignedBy = None,
 ) -> None:

@@ -11,23 +11,13 @@ from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 import grpc
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared import output
 from referee.cli.shared.failure import EXIT_USAGE, Failure
 from referee.cli.shared.openings import Office
-from referee.cli.shared.remote import (
-    DATA,
-    Data,
-    NoAnswer,
-    SendInClear,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    refused,
-    security,
-    token_of,
-)
+from referee.cli.shared.remote import DATA, Data, NoAnswer, Transport, refused, token_of
 from referee.cli.shared.tournament import EventPath, TokenFile, opened
 from referee.cli.tournament.network import (
     GAMES_SUFFIX,
@@ -63,28 +53,30 @@ _AGAIN_S: Final = 1.0
 _T = TypeVar("_T")
 
 
-def run(  # noqa: PLR0917 - typer reads options from the signature
+def run(
     file: EventPath,
+    /,
+    *,
     bots: Annotated[
         str,
-        typer.Option(
+        Parameter(
             metavar="NAMES",
             help="Bots of the event's game, such as greedy,random; entrants have them in turn. Or module:attribute.",
         ),
     ],
     players: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", min=2, max=1024, help="How many enter, if no one has.", show_default="one for each bot"
+        Parameter(
+            metavar="N",
+            help="How many enter, if no one has.",
+            show_default="one for each bot",
+            validator=Number(gte=2, lte=1024),
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for bots that choose at random.")] = 1,
+    seed: Annotated[int, Parameter(help="Seed for bots that choose at random.", validator=Number(gte=0))] = 1,
     data: Data = DATA,
     token_file: TokenFile = None,
-    tls_ca: TlsCa = None,
-    tls_cert: TlsCert = None,
-    tls_key: TlsKey = None,
-    insecure: SendInClear = False,
+    transport: Transport = Transport(),
 ) -> None:
     """Let bots play a whole event at the referee that keeps it: enter, check in, pair, play, take results, close.
 
@@ -98,7 +90,7 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
     """
     sys.path.insert(0, str(Path.cwd()))
     named = [name.strip() for name in bots.split(",")]
-    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
+    token = token_of(token_file or data / TOKEN_FILE, needed=transport.tls_cert is None or token_file is not None)
     with opened(file) as event:
         if (home := event.home) is None:
             raise InputError(str(file), "it is kept in this file alone", "an event of `referee event new --server`")
@@ -107,7 +99,7 @@ def run(  # noqa: PLR0917 - typer reads options from the signature
                 load(name, event.log.state.terms.game)
         except UnknownBot as error:
             raise Failure(f"--bots: {error}", EXIT_USAGE) from None
-        secured = security(home.server, tls_ca, tls_cert, tls_key, insecure, token)
+        secured = transport.security(home.server, token)
         office = Office(home.server, home.server, "", token, secured)
         running = Running(event, office, named, players or len(named), seed, file.with_suffix(GAMES_SUFFIX))
         try:

@@ -14,12 +14,13 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Annotated, Final
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 import referee as program
 from referee.cli.shared import bulk, output
 from referee.cli.shared.bulk import jobs_of, telling
-from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Exit, Failure
 from referee.cli.shared.tournament import EventPath, failures
 from referee.console import printable
 from referee.games.game import InputError
@@ -41,29 +42,33 @@ _MOST: Final = 10
 """Rows of the standings that are printed."""
 
 
-def simulate(  # noqa: PLR0917 - typer reads options from the signature
+def simulate(
     file: EventPath,
-    players: Annotated[int, typer.Option(metavar="N", min=2, max=1024, help="How many enter.")] = 64,
-    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="Rounds before the cut.")] = 6,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same number gives the same results.")] = 1,
-    sizes: Annotated[str, typer.Option(metavar="LIST", help="Sizes of tables, best first.")] = "4,3",
-    points: Annotated[str, typer.Option(metavar="POINTS", help="Points by place, for each size.")] = (
+    /,
+    *,
+    players: Annotated[int, Parameter(metavar="N", help="How many enter.", validator=Number(gte=2, lte=1024))] = 64,
+    rounds: Annotated[int, Parameter(metavar="N", help="Rounds before the cut.", validator=Number(gte=1))] = 6,
+    seed: Annotated[int, Parameter(metavar="N", help="The same number gives the same results.")] = 1,
+    sizes: Annotated[str, Parameter(metavar="LIST", help="Sizes of tables, best first.")] = "4,3",
+    points: Annotated[str, Parameter(metavar="POINTS", help="Points by place, for each size.")] = (
         "4: 5,3,2,1; 3: 5,3,1"
     ),
-    cut: Annotated[int, typer.Option(metavar="K", min=0, help="The K best advance to a knock-out at tables of 4.")] = 0,
-    absent: Annotated[str, typer.Option(metavar="PERCENT", help="Absent from a round.")] = "0%",
-    late: Annotated[str, typer.Option(metavar="PERCENT", help="Come after the first round.")] = "0%",
-    withdraw: Annotated[str, typer.Option(metavar="PERCENT", help="Leave before a round, or come back.")] = "0%",
-    no_show: Annotated[str, typer.Option(metavar="PERCENT", help="Do not come to their table.")] = "0%",
-    forfeit: Annotated[str, typer.Option(metavar="PERCENT", help="Forfeit a game.")] = "0%",
-    amend: Annotated[str, typer.Option(metavar="PERCENT", help="Results that are amended.")] = "0%",
+    cut: Annotated[
+        int, Parameter(metavar="K", help="The K best advance to a knock-out at tables of 4.", validator=Number(gte=0))
+    ] = 0,
+    absent: Annotated[str, Parameter(metavar="PERCENT", help="Absent from a round.")] = "0%",
+    late: Annotated[str, Parameter(metavar="PERCENT", help="Come after the first round.")] = "0%",
+    withdraw: Annotated[str, Parameter(metavar="PERCENT", help="Leave before a round, or come back.")] = "0%",
+    no_show: Annotated[str, Parameter(metavar="PERCENT", help="Do not come to their table.")] = "0%",
+    forfeit: Annotated[str, Parameter(metavar="PERCENT", help="Forfeit a game.")] = "0%",
+    amend: Annotated[str, Parameter(metavar="PERCENT", help="Results that are amended.")] = "0%",
     events: Annotated[
         int | None,
-        typer.Option(
+        Parameter(
             metavar="N",
-            min=1,
             help="Play this many, with seeds from --seed on, and write only how they went: a line of JSON each.",
             show_default=False,
+            validator=Number(gte=1),
         ),
     ] = None,
     shard: bulk.ShardWord = None,
@@ -103,7 +108,7 @@ def simulate(  # noqa: PLR0917 - typer reads options from the signature
             with telling("event"):
                 found = try_all(trials, file, bulk.shard_of(shard), jobs, on)
             output.write(f"{summary(found)}\n")
-            raise typer.Exit(EXIT_FAILED if any(LOST in line for line in found) else EXIT_OK)
+            raise Exit(EXIT_FAILED if any(LOST in line for line in found) else EXIT_OK)
         if shard or jobs or on:
             raise Failure("--shard, --jobs and --on are for many events; expected --events N", EXIT_USAGE)
         event, _ = simulated(Trial(terms, players, chances, seed), file)

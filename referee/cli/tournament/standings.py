@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
 from referee.cli.shared import output
 from referee.cli.shared.arguments import verifier_key
-from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.failure import EXIT_USAGE, Exit, Failure
 from referee.cli.shared.log_policy import log_policy as read_policy
 from referee.cli.shared.tournament import Encoding, EventPath, failures, looking
 from referee.console import printable
@@ -26,21 +26,21 @@ from referee.tournament.trf import ENCODING
 from referee.tournament.words import lines, signer, standing_lines, status_lines, told
 
 
-def status(file: EventPath) -> None:
+def status(file: EventPath, /) -> None:
     """Show how the event stands, and which results are missing."""
     with looking(file) as event:
         found = list(status_lines(event.log.state, event.names))
     output.write(lines([f"event {event.log.event_id}", *found]))
 
 
-def standings(file: EventPath) -> None:
+def standings(file: EventPath, /) -> None:
     """Show the standings with points and tie-breaks, as they are now."""
     with looking(file) as event:
         found = list(standing_lines(event.log.state, event.names))
     output.write(lines(found))
 
 
-def arbiters(file: EventPath) -> None:
+def arbiters(file: EventPath, /) -> None:
     """Show who may sign acts of the event, with their keys and how many acts each has signed."""
     with looking(file) as event:
         keys = event.log.record.opened.scribe_keys
@@ -48,30 +48,29 @@ def arbiters(file: EventPath) -> None:
     output.write(lines(f"{signer(n)}  {key.hex()}  {counted(signed[n], 'act')}" for n, key in enumerate(keys)))
 
 
-def show(file: EventPath) -> None:
+def show(file: EventPath, /) -> None:
     """Show everything that was entered, a line each, with the number of the entry."""
     with looking(file) as event:
         shown = [line for happened in read_again(event.log) for line in told(happened, event.names)]
     output.write(lines(map(printable, shown)))
 
 
-def check(  # noqa: PLR0917 - typer reads options from the signature
+def check(
     file: EventPath,
+    /,
+    *,
     key: Annotated[
         str | None,
-        typer.Option("--key", metavar="VKEY", help="The event's verifier key, as you have it from the organiser."),
+        Parameter(metavar="VKEY", help="The event's verifier key, as you have it from the organiser."),
     ] = None,
     games: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A folder with the logs of the games, which are audited and compared."),
+        Parameter(metavar="DIR", help="A folder with the logs of the games, which are audited and compared."),
     ] = None,
-    games_key: Annotated[
-        str | None, typer.Option("--games-key", metavar="VKEY", help="The verifier key of the games' referee.")
-    ] = None,
+    games_key: Annotated[str | None, Parameter(metavar="VKEY", help="The verifier key of the games' referee.")] = None,
     log_policy: Annotated[
         Path | None,
-        typer.Option(
-            "--log-policy",
+        Parameter(
             metavar="POLICY",
             help="Which public log you trust, and which witnesses: say what of the event and of --games it has. Proofs "
             "are looked for beside the files, as NAME.tlog-proof.",
@@ -79,10 +78,10 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     require_log: Annotated[
         bool,
-        typer.Option("--require-log", help="Count event and games as UNLOGGED that no proof shows to be logged."),
+        Parameter(help="Count event and games as UNLOGGED that no proof shows to be logged."),
     ] = False,
     encoding: Encoding = ENCODING,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", help="Print one JSON document.")] = False,
 ) -> None:
     """Check an event: signatures, every pairing, every result, every standing, to the last fraction.
 
@@ -113,4 +112,4 @@ def check(  # noqa: PLR0917 - typer reads options from the signature
         else:
             report = check_event(file, policy, games, games_policy, auditor)
     output.write(report.as_json() if as_json else lines(report.lines()))
-    raise typer.Exit(report.exit_code)
+    raise Exit(report.exit_code)

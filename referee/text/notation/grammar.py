@@ -78,13 +78,16 @@ class Grammar:
         game = registry.part(__package__, rules_id, "text")
         own = Path(game.__file__).with_name("text.lark").read_text(encoding="utf-8")
         self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
-        self._lark = Lark(
-            f"{COMMON.read_text(encoding='utf-8')}\n{own}",
-            start=["text", "act", "position", "boards"],
-            parser="lalr",
-            propagate_positions=True,
-            postlex=_Apart(),
-        )
+        self._rules = f"{COMMON.read_text(encoding='utf-8')}\n{own}"
+        self._parsers: dict[str, Lark] = {}
+
+    def _parser(self, start: str) -> Lark:
+        """Return the parser of a whole text, or of a part: each takes as long to make as a command needs to start."""
+        if start not in self._parsers:
+            self._parsers[start] = Lark(
+                self._rules, start=start, parser="lalr", propagate_positions=True, postlex=_Apart()
+            )
+        return self._parsers[start]
 
     def parse(self, text: str, start: str = "text") -> Tree[Token]:
         """Raise ``NotationError``."""
@@ -98,11 +101,11 @@ class Grammar:
             where, name = place(text, hidden.start()), f"U+{ord(hidden[0]):04X}"
             raise NotationError(Kind.SYNTAX, where, f"{name}, which does not show", "characters that do")
         try:
-            return self._lark.parse(text, start)
+            return self._parser(start).parse(text)
         except UnexpectedInput as error:
-            raise self._told(error, text) from None
+            raise self._told(error, text, start) from None
 
-    def _told(self, error: UnexpectedInput, text: str) -> NotationError:
+    def _told(self, error: UnexpectedInput, text: str, start: str) -> NotationError:
         names: Iterable[str] = ()
         at = len(text)
         if isinstance(error, UnexpectedToken):
@@ -115,9 +118,9 @@ class Grammar:
         found = _WORD.match(text, at)
         ends = found is None or found[0] in "\r\n"
         what = f"found {shown(found[0])}" if found and not ends else f"the {'line' if found else 'text'} ends"
-        return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names), is_unfinished=ends)
+        return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names, start), is_unfinished=ends)
 
-    def _expected(self, names: Iterable[str]) -> str:
+    def _expected(self, names: Iterable[str], start: str) -> str:
         """Return the words first, then what is described, each once."""
         words, described = set(), set()
         named = set(names)
@@ -125,7 +128,7 @@ class Grammar:
             if name in self._terminals:
                 described.add(self._terminals[name])
                 continue
-            pattern = self._lark.get_terminal(name).pattern
+            pattern = self._parser(start).get_terminal(name).pattern
             if isinstance(pattern, PatternStr):
                 words.add(pattern.value)
         return either([*sorted(words), *sorted(described)])

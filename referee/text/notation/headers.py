@@ -150,7 +150,7 @@ class Headers:
 
     def setup(self) -> Setup:
         """Raise ``NotationError``."""
-        versions = [str(game.version) for game in registry.games() if game.rules_id == self.rules_id]
+        versions = [*map(str, registry.versions(self.rules_id))]
         version = self.text("Version")
         if version is not None and version not in versions:
             raise self.wrong("Version", either(versions))

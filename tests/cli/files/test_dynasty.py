@@ -223,8 +223,8 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     paths, vkey = written(tmp_path, dynasty()), str(SIGNER.verifier)
     for words, code, message in (
         ([*paths[:2], "nowhere.gamelog", "--key", vkey], 1, "nowhere.gamelog: No such file or directory"),
-        ([*paths[:2], "--key", vkey], 2, "Missing argument"),
-        (paths, 2, "Missing option '--key'"),
+        ([*paths[:2], "--key", vkey], 2, "parameter THIRD requires an argument"),
+        (paths, 2, "parameter --key requires an argument"),
         ([*paths, "--key", "nonsense"], 2, "--key nonsense: "),
     ):
         done = referee("dynasty", *words)

@@ -123,7 +123,7 @@ async def test_what_is_wrong_is_one_line(office: Office, tmp_path: Path) -> None
     cases: list[tuple[tuple[str | Path, ...], int, str]] = [
         (("issue", "Ani", "--scope", "play"), 1, "INVALID_ARGUMENT: principal: expected 1 to 64 of a-z"),
         (("issue", "ani", "--scope", "play", "--seat", "1"), 1, "INVALID_ARGUMENT: seat: expected none without"),
-        (("issue", "ani", "--scope", "king"), 2, "'king' is not one of 'organise', 'play'"),
+        (("issue", "ani", "--scope", "king"), 2, '"king" for --scope. Choose from: "organise", "play"'),
         (("issue", "ani"), 2, "expected PRINCIPAL and --scope, or --event and --entrant"),
         (("issue", "ani", "--scope", "play", "--lifetime", "1 day"), 2, "--lifetime '1 day': expected a number"),
         (("issue", "ani", "--scope", "play", "--cert", key), 2, "expected a certificate in PEM"),

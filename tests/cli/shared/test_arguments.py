@@ -70,8 +70,8 @@ def test_new_and_audit_say_the_whole_word(tmp_path: Path) -> None:
 
 def test_a_word_that_is_no_choice() -> None:
     done = referee("serve", "--log-format", "x")
-    expected = "Invalid value for '--log-format': 'x' is not one of 'auto', 'json', 'text'"
-    assert (done.returncode, done.stderr) == (2, f"referee: {expected}. Try --help.\n")
+    expected = 'Invalid value "x" for --log-format. Choose from: "auto", "json", "text".'
+    assert (done.returncode, done.stderr) == (2, f"referee: {expected} Try --help.\n")
 
 
 def test_a_private_key_given_by_mistake_is_not_repeated(pem: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated
 
-import typer
+import cyclopts
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from referee.cli.shared import bulk
 from referee.games import registry
@@ -25,10 +27,13 @@ _LIMITS = Limits(memory_mib=4096, seconds=3600.0)
 
 
 def main(
-    game: Annotated[str, typer.Option(help="alhambra or kingdomino.")] = "alhambra",
-    seed: Annotated[int, typer.Option(min=0, help="Of the first layout; those that follow have the next ones.")] = 0,
-    verdicts: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
-    processes: Annotated[int, typer.Option(min=1, help="At a time.")] = 2,
+    *,
+    game: Annotated[str, Parameter(help="alhambra or kingdomino.")] = "alhambra",
+    seed: Annotated[
+        int, Parameter(help="Of the first layout; those that follow have the next ones.", validator=Number(gte=0))
+    ] = 0,
+    verdicts: Annotated[int, Parameter(help="How many.", validator=Number(gte=1))] = 1_000_000,
+    processes: Annotated[int, Parameter(help="At a time.", validator=Number(gte=1))] = 2,
     shard: bulk.ShardWord = None,
     on: bulk.On = None,
 ) -> None:
@@ -65,7 +70,7 @@ def main(
     failed = sum(wrong.values())
     print(", ".join(f"{rule} {count}" for rule, count in sorted(met.items())))
     print(f"{len(done) * STEPS} verdicts, {failed} disagreements")
-    raise typer.Exit(1 if failed or len(done) < len(seeds) else 0)
+    raise SystemExit(1 if failed or len(done) < len(seeds) else 0)
 
 
 def picture(disagreement: Disagreement) -> str:
@@ -80,6 +85,4 @@ def picture(disagreement: Disagreement) -> str:
 
 
 if __name__ == "__main__":
-    app = typer.Typer(pretty_exceptions_enable=False)
-    app.command()(main)
-    app()
+    cyclopts.run(main)

@@ -9,7 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-import typer
+import cyclopts
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 
 from referee.console import accept_every_character
@@ -19,13 +21,14 @@ from referee_clients.children import ChildFailed, Children, stop_on_sigterm
 NAME = "event"
 
 
-def demo(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "kingdomino",
-    bots: Annotated[str, typer.Option(help="Names of bots, which the entrants have in turn.")] = "greedy,random",
-    players: Annotated[int, typer.Option(min=2, help="How many enter.")] = 16,
-    rounds: Annotated[int, typer.Option(min=1, max=20, help="How many rounds are played.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for bots that choose at random.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for the event, its keys and the logs of its games.")] = Path("demo"),
+def demo(
+    *,
+    game: Annotated[str, Parameter(help=f"One of {', '.join(registry.names())}.")] = "kingdomino",
+    bots: Annotated[str, Parameter(help="Names of bots, which the entrants have in turn.")] = "greedy,random",
+    players: Annotated[int, Parameter(help="How many enter.", validator=Number(gte=2))] = 16,
+    rounds: Annotated[int, Parameter(help="How many rounds are played.", validator=Number(gte=1, lte=20))] = 5,
+    seed: Annotated[int, Parameter(help="Seed for bots that choose at random.", validator=Number(gte=0))] = 1,
+    out: Annotated[Path, Parameter(help="Folder for the event, its keys and the logs of its games.")] = Path("demo"),
 ) -> None:
     """Play a tournament of bots over gRPC, then check event and games offline.
 
@@ -35,9 +38,9 @@ def demo(  # noqa: PLR0917 - typer reads options from the signature
     try:
         asyncio.run(_demo(console, game, bots, players, rounds, seed, out))
     except (ChildFailed, OSError) as error:
-        raise typer.Exit(_failed(console, str(error), 1)) from error
+        raise SystemExit(_failed(console, str(error), 1)) from error
     except (KeyboardInterrupt, asyncio.CancelledError):
-        raise typer.Exit(_failed(console, "stopped; nothing is left running", 130)) from None
+        raise SystemExit(_failed(console, "stopped; nothing is left running", 130)) from None
 
 
 def _failed(console: Console, why: str, code: int) -> int:
@@ -101,4 +104,4 @@ async def _run(console: Console, children: Children, words: Sequence[str], *, qu
 
 if __name__ == "__main__":
     accept_every_character()
-    typer.run(demo)
+    cyclopts.run(demo)

@@ -12,7 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
-import typer
+import cyclopts
+from cyclopts import Parameter
+from cyclopts.validators import Number
 from rich.console import Console
 
 from referee.console import accept_every_character
@@ -37,22 +39,25 @@ class _Show:
     seed: int
 
 
-def demo(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
+def demo(
+    *,
+    game: Annotated[str, Parameter(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
     bots: Annotated[
         str | None,
-        typer.Option(
+        Parameter(
             help="The bot of each seat, in order: names, or module:attribute for your own.",
             show_default="all bots of the game but sampler",
         ),
     ] = None,
-    games: Annotated[int, typer.Option(min=1, max=12, help="Games at one time; the wall shows more than one.")] = 1,
-    pace: Annotated[str, typer.Option(help="How long bots wait before each move.")] = "1s",
+    games: Annotated[
+        int, Parameter(help="Games at one time; the wall shows more than one.", validator=Number(gte=1, lte=12))
+    ] = 1,
+    pace: Annotated[str, Parameter(help="How long bots wait before each move.")] = "1s",
     web: Annotated[
-        str, typer.Option(metavar="HOST:PORT", help="Where the pages are; port 0 picks a free port.")
+        str, Parameter(metavar="HOST:PORT", help="Where the pages are; port 0 picks a free port.")
     ] = "127.0.0.1:0",
-    seed: Annotated[int, typer.Option(min=0, help="Seed for bots that choose at random.")] = 1,
-    browser: Annotated[bool, typer.Option(help="Open a browser, where there is a display.")] = True,
+    seed: Annotated[int, Parameter(help="Seed for bots that choose at random.", validator=Number(gte=0))] = 1,
+    browser: Annotated[bool, Parameter(help="Open a browser, where there is a display.")] = True,
 ) -> None:
     """Let bots play so slowly that people can watch in a browser, until Ctrl-C. Nothing is kept.
 
@@ -62,11 +67,11 @@ def demo(  # noqa: PLR0917 - typer reads options from the signature
     try:
         players = players_of(game, bots)
     except ValueError as error:
-        raise typer.Exit(_failed(console, str(error), 2)) from error
+        raise SystemExit(_failed(console, str(error), 2)) from error
     try:
         asyncio.run(_demo(console, _Show(game, players, games, pace, seed), web, browser=browser))
     except (ChildFailed, ClientError, OSError) as error:
-        raise typer.Exit(_failed(console, str(error), 1)) from error
+        raise SystemExit(_failed(console, str(error), 1)) from error
     except (KeyboardInterrupt, asyncio.CancelledError):
         console.print("Stopped; nothing is left running.")
 
@@ -111,4 +116,4 @@ def _has_display() -> bool:
 
 if __name__ == "__main__":
     accept_every_character()
-    typer.run(demo)
+    cyclopts.run(demo)
