@@ -7,10 +7,9 @@ from enum import StrEnum
 from inspect import cleandoc
 from typing import Annotated, Any, Final
 
-from cyclopts import App, ArgumentCollection, Group, Parameter
+from cyclopts import App, ArgumentCollection, CoercionError, Group, Parameter, Token
 
-ARGUMENTS: Final = Group("Arguments", sort_key=0, default_parameter=Parameter(allow_leading_hyphen=False))
-"""No argument begins with a hyphen, unless it is a number: such a word is an unknown option."""
+ARGUMENTS: Final = Group("Arguments", sort_key=0)
 OPTIONS: Final = Group("Options", sort_key=1)
 Given = Annotated[ArgumentCollection, Parameter(parse=False)]
 """The words that were given, for a command that needs more than their values."""
@@ -25,8 +24,9 @@ def _default(value: object) -> str | None:
     return str(value)
 
 
-_WORD: Final = Parameter(negative=(), show_default=_default, allow_leading_hyphen=True, allow_repeating=True)
-"""Flags have no opposite, an option may have any value, and the last one counts."""
+_WORD: Final = Parameter(negative=(), show_default=_default, allow_repeating=True)
+"""Flags have no opposite, and the last value of an option counts."""
+_ANY_VALUE: Final = Parameter(allow_leading_hyphen=True)
 
 
 def _no_option(_: object, word: object) -> None:
@@ -40,12 +40,32 @@ OR_HYPHEN: Final = Parameter(allow_leading_hyphen=True, validator=_no_option)
 
 def word_of(kind: type[StrEnum]) -> Parameter:
     """Return what makes an option one of these words, which are not the names of the members."""
-    return Parameter(converter=lambda _, tokens: kind(tokens[0].value), choices=[*kind])
+
+    def read(_: object, tokens: Sequence[Token]) -> StrEnum:
+        try:
+            return kind(tokens[0].value)
+        except ValueError:
+            what = f'"{tokens[0].value}". Choose from: {", ".join(kind)}.'
+            raise CoercionError(msg=what, token=tokens[0]) from None
+
+    return Parameter(converter=read, show_choices=False, metavar="|".join(kind))
+
+
+class Commands(App):
+    """A command, whose options may have any value. An argument begins with no hyphen: such a word is an option."""
+
+    def assemble_argument_collection(self, **more: Any) -> ArgumentCollection:
+        """Return the arguments and options."""
+        found = super().assemble_argument_collection(**more)
+        for each in found:
+            if each.index is None:
+                each.parameter = Parameter.combine(each.parameter, _ANY_VALUE)
+        return found
 
 
 def group(name: str, about: str, **more: Any) -> App:
     """Return a command that has commands. ``about``: its help."""
-    return App(
+    return Commands(
         name=name,
         help=cleandoc(about),
         help_flags="--help",

@@ -73,6 +73,7 @@ StateOption = Annotated[
     word_of(State),
     Parameter(
         name="--state",
+        metavar="STATE",
         help="Only games in this state: joining; dealing, while seats open their seeds; playing; paused or adjourned "
         "by an arbiter; waiting, for protests or a ruling, with the result known; over; set aside by the "
         "referee; unreadable, while its disk fails; in doubt, since the referee was restored from a copy. Games "

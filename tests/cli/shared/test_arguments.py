@@ -83,3 +83,25 @@ def test_a_private_key_given_by_mistake_is_not_repeated(pem: Path) -> None:
         said = str(failed.value)
         assert said.startswith("--key")
         assert not any(secret[at : at + 12] in said for at in range(len(secret) - 12))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("keys", "--pem", "--new"), "parameter PATH requires an argument"),
+        (("keys", "-x"), "Unknown option: -x"),
+        (("keys", "--", "-x"), "-x: no such file"),
+        (("keys", "a.pem", "b.pem"), "b.pem"),
+        (("web", "--listen", "-x"), "--listen '-x': expected HOST:PORT"),
+        (("web", "--listen=x", "--listen=y"), "--listen 'y': expected HOST:PORT"),
+        (("web", "--no-json"), "Unknown option: --no-json"),
+        (("games", "--table", "-1"), 'Invalid value "-1" for --table'),
+        (("games", "--state", "set-aside"), 'Invalid value for --state: "set-aside". Choose from: joining, '),
+        (("best-turn", "--svgg"), "There is no such option"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_how_words_are_read(words: tuple[str, ...], said: str) -> None:
+    done = referee(*words)
+    assert done.returncode == 2 or words[1] == "--", done
+    assert said in done.stderr
