@@ -39,7 +39,7 @@ def adjudicate(
     /,
     *,
     on_illegal: Annotated[
-        Policy, word_of(Policy), Parameter(help="What to do about a move that the rules forbid.")
+        Policy, word_of(Policy), Parameter(help="The ruling on each move that the rules forbid.")
     ] = Policy.STOP,
     rulings: Annotated[
         Path | None,

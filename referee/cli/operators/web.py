@@ -118,8 +118,8 @@ class Content:
         str | None,
         Parameter(
             metavar="en,LANG,...",
-            help="The languages of the pages; who asks for none of them gets the first. By default those whose "
-            "translation was read by somebody who speaks it: drafts are offered only by name.",
+            help="The languages of the pages. The first is the default. Without this option, all languages whose "
+            "translation a speaker has read: drafts are offered only by name.",
             show_default=False,
         ),
     ] = None

@@ -68,7 +68,7 @@ class SeatWords(Joined):
 
     key: Annotated[
         Path,
-        Parameter(metavar="FILE", help="The private key of who signs.", show_default=False),
+        Parameter(metavar="FILE", help="The private key that signs the act.", show_default=False),
     ]
     seat: Annotated[
         int | None,

@@ -30,7 +30,7 @@ def recover_(
         Parameter(
             name="--from",
             metavar="PLACE",
-            help="Read the log here, another folder or an address: a copy that somebody kept.",
+            help="Read the log here, another folder or an address: for example a copy that a monitor kept.",
             show_default=False,
         ),
     ] = None,

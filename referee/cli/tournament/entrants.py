@@ -182,7 +182,7 @@ def checkin(
     entrants: Annotated[list[str] | None, Parameter(name="ENTRANT", help="Numbers or names.")] = None,
     /,
     *,
-    everybody: Annotated[bool, Parameter(name="--all", help="Everybody who is not checked in yet.")] = False,
+    everybody: Annotated[bool, Parameter(name="--all", help="All entrants who are not checked in yet.")] = False,
     commitment: Annotated[
         str, Parameter(metavar="HEX", help="For one entrant: the commitment to a share of the draw.")
     ] = "",
