@@ -16,8 +16,8 @@ from cyclopts.validators import Number
 from referee.cli.shared.arguments import private_key, public_key
 from referee.cli.shared.commands import group
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.names import names_now, place_lines, player_line, seat_of
-from referee.cli.shared.remote_games import whole_id
+from referee.cli.shared.names import place_lines, player_line, seat_of
+from referee.cli.shared.remote_games import names_now, whole_id
 from referee.cli.shared.table import (
     Admitted,
     ArbiterKey,

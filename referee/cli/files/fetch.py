@@ -13,9 +13,18 @@ from cyclopts import Parameter
 from referee.cli.shared import output
 from referee.cli.shared.bulk import SUFFIX
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.names import names_at, save_names
 from referee.cli.shared.remote import Operated, patiently
-from referee.cli.shared.remote_games import Filter, Games, State, file_of, unread_because, whole_id, write_file
+from referee.cli.shared.remote_games import (
+    Filter,
+    Games,
+    State,
+    file_of,
+    names_at,
+    save_names,
+    unread_because,
+    whole_id,
+    write_file,
+)
 from referee.log import file
 from referee.log.errors import LogError
 from referee.log.file import FrameType

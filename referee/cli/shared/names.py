@@ -5,25 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
-import grpc
-
-from referee.cli.shared import output
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.remote import patiently
-from referee.cli.shared.remote_games import write_file
 from referee.console import printable
 from referee.games.game import InputError
-from referee.log.names import Row, Shown, Source, names_in, names_text, people_of, rows_of, seat_meant, shown
+from referee.log.names import Shown, Source, names_in, people_of, rows_of, seat_meant, shown
 from referee.log.replay import Record
 from referee.text.notation.headers import Setup
 from referee.tournament.names import listed
-from referee_clients.sdk.channel import bearer
-from referee_clients.sdk.errors import ClientError
-from referee_clients.sdk.names import MOST_GAMES, ask_names, rows_told, shown_names, told_names
 
 
 def given_names(text: str) -> list[str]:
@@ -117,34 +108,7 @@ def marked(found: Shown) -> str:
     return f"{printable(found.name)} ({says})"
 
 
-async def names_at(channel: grpc.aio.Channel, server: str, games: Sequence[str]) -> dict[str, list[Row]]:
-    """Return by game the names that the referee tells, for files. Raise ``Failure``."""
-    found: dict[str, list[Row]] = {}
-    for first in range(0, len(games), MOST_GAMES):
-        some = games[first : first + MOST_GAMES]
-        told = await patiently(partial(ask_names, channel, some), server)
-        found |= {game: rows_told(game, names) for game, names in told.items()}
-    return found
-
-
-def save_names(rows: Sequence[Row], path: Path) -> None:
-    """Write names beside the game's file, if there are any. Raise ``Failure``."""
-    if rows:
-        write_file(there := beside(path), names_text(rows).encode())
-        output.write(f"{there}, the players' names\n")
-
-
 # --- who is meant, and shown before an act is sent -------------------------------------------------------------------
-
-
-async def names_now(channel: grpc.aio.Channel, record: Record, token: str = "") -> dict[int, Shown]:
-    """Return the names of a game's players by seat. A referee that does not answer tells none."""
-    game = record.game_id.hex()
-    try:
-        told = await told_names(channel, game, bearer(token))
-    except ClientError:
-        return {}
-    return shown_names(record.open_data, game, told)
 
 
 def seat_of(option: str, text: str, names: Mapping[int, Shown], seats: int) -> int:

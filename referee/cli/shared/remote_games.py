@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -15,14 +16,20 @@ import grpc
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from referee.cli.shared import output
 from referee.cli.shared.commands import word_of
 from referee.cli.shared.failure import EXIT_USAGE, Failure
+from referee.cli.shared.names import beside
 from referee.cli.shared.remote import patiently
 from referee.log.intent import GAME_ID_TEXT, parse_game_id
+from referee.log.names import Row, Shown, names_text
+from referee.log.replay import Record
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.sdk.channel import Security, bearer, open_channel
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.names import MOST_GAMES, ask_names, rows_told, shown_names, told_names
 
 GameId = Annotated[
     str,
@@ -223,3 +230,33 @@ def write_file(path: Path, data: bytes) -> None:
         part.replace(path)
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}") from None
+
+
+# --- players' names ------------------------------------------------------------------------------------------------
+
+
+async def names_at(channel: grpc.aio.Channel, server: str, games: Sequence[str]) -> dict[str, list[Row]]:
+    """Return by game the names that the referee tells, for files. Raise ``Failure``."""
+    found: dict[str, list[Row]] = {}
+    for first in range(0, len(games), MOST_GAMES):
+        some = games[first : first + MOST_GAMES]
+        told = await patiently(partial(ask_names, channel, some), server)
+        found |= {game: rows_told(game, names) for game, names in told.items()}
+    return found
+
+
+def save_names(rows: Sequence[Row], path: Path) -> None:
+    """Write names beside the game's file, if there are any. Raise ``Failure``."""
+    if rows:
+        write_file(there := beside(path), names_text(rows).encode())
+        output.write(f"{there}, the players' names\n")
+
+
+async def names_now(channel: grpc.aio.Channel, record: Record, token: str = "") -> dict[int, Shown]:
+    """Return the names of a game's players by seat. A referee that does not answer tells none."""
+    game = record.game_id.hex()
+    try:
+        told = await told_names(channel, game, bearer(token))
+    except ClientError:
+        return {}
+    return shown_names(record.open_data, game, told)

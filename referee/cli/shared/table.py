@@ -17,9 +17,8 @@ from cyclopts import Parameter
 from referee.cli.shared import output
 from referee.cli.shared.arguments import private_key
 from referee.cli.shared.failure import EXIT_USAGE, Failure
-from referee.cli.shared.names import names_now
 from referee.cli.shared.remote import DEFAULT_SERVER, Server, Transport, refused, token_of
-from referee.cli.shared.remote_games import GameId, whole_id
+from referee.cli.shared.remote_games import GameId, names_now, whole_id
 from referee.log.errors import LogError
 from referee.log.events import Act, Author, Role
 from referee.log.intent import TableAct
