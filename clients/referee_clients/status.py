@@ -9,7 +9,7 @@ from referee.games.game import Ending
 from referee.log.codec import read_end, read_rule
 from referee.log.events import UNNAMED, Author, KeyChanged, Role
 from referee.telling.words import act_words, quoted, result_words, ruling_words
-from referee.text.notation.outcomes import counted, named, seats
+from referee.text.notation.outcomes import counted, named, players
 from referee.text.notation.times import in_words, moment_utc
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import game_pb2
@@ -59,7 +59,7 @@ def how_it_stands(game: pb.GameStatus, now_ms: int) -> Text:
     if entries:
         text.append(f"; protest open: an arbiter has to rule on {entries}", "yellow")
     if game.asked_to_consent:
-        text.append(f"; a take-back is proposed: {seats(game.asked_to_consent)} yet to agree")
+        text.append(f"; a take-back is proposed: {players(game.asked_to_consent)} yet to agree")
     return text
 
 
@@ -68,7 +68,9 @@ def _awaited(game: pb.GameStatus, now_ms: int) -> Text:
     text = Text()
     for number, seat in enumerate(game.seats):
         if seat.awaited:
-            name = f"seat {number} {printable(seat.principal)}".rstrip() + (" (by a scribe)" if seat.scribed else "")
+            name = f"{players([number])} {printable(seat.principal)}".rstrip() + (
+                " (by a scribe)" if seat.scribed else ""
+            )
             name += f" ({time_left(game.clocks[number], now_ms)})" if number < len(game.clocks) else ""
             here = game.scribe_connected if seat.scribed else seat.connected
             text.append(", " if text else "").append(name, "" if here else "red")
@@ -93,7 +95,7 @@ def docket_lines(found: arbiter_pb.Docket) -> list[str]:
     if found.suspension and not over:
         lines.append(f"the game is {word(arbiter_pb.Docket.Suspension, found.suspension)}")
     lines += [f"{call_words(call)} (call {call.number}, since {moment_utc(call.since_ms)})" for call in found.calls]
-    lines += [f"seat {seat}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
+    lines += [f"{players([seat])}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
     entered = {
         **{of.seq: _dispute(of, is_over=over) for of in found.disputes},
         **{of.seq: _ruling(of) for of in found.rulings},
@@ -102,7 +104,7 @@ def docket_lines(found: arbiter_pb.Docket) -> list[str]:
     }
     lines += [entered[seq] for seq in sorted(entered)]
     if found.HasField("proposal") and not over:
-        missing = ", ".join(f"seat {seat}" for seat in found.proposal.missing)
+        missing = players(found.proposal.missing)
         what = f"entry {found.proposal.seq} proposes to take back everything after entry {found.proposal.to_seq}"
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
@@ -134,7 +136,8 @@ def _dispute(dispute: arbiter_pb.Docket.Dispute, *, is_over: bool) -> str:
         state = f"ruled on in entry {dispute.ruled}"
     elif is_over:
         state = "the game ended before an arbiter ruled on it"
-    what = f"entry {dispute.seq}: {kind} of seat {dispute.seat} against {against} {dispute.against} ({dispute.rule_id})"
+    who = players([dispute.seat])
+    what = f"entry {dispute.seq}: {kind} of {who} against {against} {dispute.against} ({dispute.rule_id})"
     return f"{what}{_words(dispute.text)}; {state}"
 
 
@@ -152,12 +155,12 @@ def _key_change(change: arbiter_pb.Docket.KeyChange) -> str:
         change.key,
     )
     counts = f"it counts from entry {change.used} on" if change.HasField("used") else "it has not signed yet"
-    return f"entry {change.seq}: {act.author} {act_words(act)}; {counts}"
+    return f"entry {change.seq}: {act.author.phrase} {act_words(act)}; {counts}"
 
 
 def _delay(delay: arbiter_pb.Docket.Delay) -> str:
     took = f"the referee took {delay.ms / 1000:.1f} s itself"
-    return f"entry {delay.seq}: {took}, and the clock of seat {delay.seat} did not run"
+    return f"entry {delay.seq}: {took}, and the clock of {players([delay.seat])} did not run"
 
 
 def _words(text: str) -> str:
@@ -173,10 +176,10 @@ def _held(found: arbiter_pb.Docket) -> str:
 
 
 def caller_words(call: arbiter_pb.Call) -> str:
-    """Return who calls, such as ``seat 1``."""
+    """Return who calls, such as ``player 1``."""
     match call.caller:
         case arbiter_pb.Call.CALLER_SEAT:
-            return f"seat {call.seat}"
+            return players([call.seat])
         case arbiter_pb.Call.CALLER_SCRIBE:
             return "a scribe"
         case _:

@@ -217,7 +217,7 @@ class Arbitration:
         if isinstance(act, Protested | Appealed):
             self._check_dispute(act, seat, seq)
             return seat
-        demand("TBL-20", seat not in self.out, "seat {seat} has forfeited", "a seat that still plays", seat=seat)
+        demand("TBL-20", seat not in self.out, "{player} has forfeited", "a player who still plays", player=seat)
         demand("TBL-21", not now.is_over, "the game has come to its end", "only protests and appeals")
         match act:
             case TakeBackProposed():
@@ -225,9 +225,9 @@ class Arbitration:
                 demand(
                     "TBL-24",
                     self.proposed[seat] < MAX_PROPOSALS,
-                    "seat {seat} has made too many proposals",
+                    "{player} has made too many proposals",
                     "at most {most}",
-                    seat=seat,
+                    player=seat,
                     most=MAX_PROPOSALS,
                 )
                 now.may_go_back(act.to_seq, drawn=False, idle=False)
@@ -238,7 +238,7 @@ class Arbitration:
                 newest = proposal.seq == act.to_seq
                 demand("TBL-24", newest, "entry {seq} is not an open proposal", "the newest proposal", seq=act.to_seq)
                 agreed = seat in proposal.agreed
-                demand("TBL-24", not agreed, "seat {seat} has already agreed", "a seat that has not", seat=seat)
+                demand("TBL-24", not agreed, "{player} has already agreed", "a player who has not", player=seat)
             case Resigned():
                 pass
             case _:
@@ -252,33 +252,39 @@ class Arbitration:
         demand("TBL-40", now.playing, "play has not begun", "another key only once it has")
         is_ruled = act.author.role is Role.ARBITER
         if is_ruled:
-            what = "the ruling names no seat" if act.seat == UNNAMED else "the ruling names seat {seat}"
-            demand("TBL-40", act.seat in now.keys, what, "a seat that has joined", seat=act.seat)
+            what = "the ruling names no player" if act.seat == UNNAMED else "the ruling names {player}"
+            demand("TBL-40", act.seat in now.keys, what, "a player who has joined", player=act.seat)
         else:
             author, of_seat = act.author.phrase, act.author.role is Role.SEAT
-            demand("TBL-40", of_seat, "{author} has no key to change", "a seat, or an arbiter", author=author)
-            what = "{author} changes the key of seat {seat}"
-            demand("TBL-40", act.seat == UNNAMED, what, "its own key", author=author, seat=act.seat)
+            demand("TBL-40", of_seat, "{author} has no key to change", "a player, or an arbiter", author=author)
+            what = "{author} changes the key of {player}"
+            demand("TBL-40", act.seat == UNNAMED, what, "its own key", author=author, player=act.seat)
             has_joined = act.author.index in now.keys
-            demand("TBL-40", has_joined, "{author} has not joined", "a seat that has joined", author=author)
+            demand("TBL-40", has_joined, "{author} has not joined", "a player who has joined", author=author)
             named, what = self._named[act.author.index], "{author} has named {n} keys"
             demand("TBL-40", named < MAX_KEYS, what, "at most {most}", author=author, n=named, most=MAX_KEYS)
         check_public_key(act.key)
         owner = next((seat for seat, keys in now.keys.items() if act.key in keys), None)
-        what = "the key is or was that of seat {seat}"
-        demand("TBL-40", owner is None, what, "one that no seat has had", seat=owner)
+        what = "the key is or was that of {player}"
+        demand("TBL-40", owner is None, what, "one that no player has had", player=owner)
         return None if is_ruled else act.author.index
 
     def _seat(self, act: SeatAct) -> int:
         author = act.author.phrase
         if act.author.role is Role.SEAT:
-            what = "{author} acts for seat {seat}"
-            demand("TBL-20", act.seat == UNNAMED, what, "acts of its own", author=author, seat=act.seat)
+            what = "{author} acts for {player}"
+            demand("TBL-20", act.seat == UNNAMED, what, "acts of its own", author=author, player=act.seat)
             return act.author.index
         by_scribe = act.author.role is Role.SCRIBE
-        demand("TBL-20", by_scribe, "{author} cannot act for a seat", "a seat, or its scribe", author=author)
+        demand("TBL-20", by_scribe, "{author} cannot act for a player", "a player, or the scribe", author=author)
         named = 0 <= act.seat < len(self._scribed) and self._scribed[act.seat]
-        demand("TBL-20", named, "{author} names no scribed seat", "the scribed seat that acts", author=author)
+        demand(
+            "TBL-20",
+            named,
+            "{author} names no player whose moves a scribe enters",
+            "the player on turn, whose moves a scribe enters",
+            author=author,
+        )
         return act.seat
 
     def _check_dispute(self, act: Protested | Appealed, seat: int, seq: int) -> None:
@@ -288,9 +294,9 @@ class Arbitration:
         demand("TBL-27", against < seq, "entry {seq} does not exist yet", "an earlier entry", seq=against)
         filed, what = (
             sum(dispute.seat == seat for dispute in self.disputes.values()),
-            "seat {seat} has filed {n} disputes",
+            "{player} has filed {n} disputes",
         )
-        demand("TBL-27", filed < MAX_DISPUTES, what, "at most {most}", seat=seat, n=filed, most=MAX_DISPUTES)
+        demand("TBL-27", filed < MAX_DISPUTES, what, "at most {most}", player=seat, n=filed, most=MAX_DISPUTES)
         if isinstance(act, Appealed):
             ruling = self.rulings.get(against)
             demand("TBL-28", ruling is not None, "entry {seq} is not a ruling", "a ruling", seq=against)
@@ -303,7 +309,7 @@ class Arbitration:
             demand("TBL-28", self._arbiters > 1, "this game has no other arbiter", "one, to rule on the appeal")
             same = [d for d in self.disputes.values() if d.appealed is not None and d.against == against]
             again = any(d.seat == seat for d in same)
-            demand("TBL-28", not again, "seat {seat} has already appealed", "one appeal against a ruling", seat=seat)
+            demand("TBL-28", not again, "{player} has already appealed", "one appeal against a ruling", player=seat)
 
     def _check_ruling(self, ruled: Ruled, now: Now) -> None:
         ruling = ruled.ruling
@@ -322,8 +328,8 @@ class Arbitration:
         demand("TBL-30", now.playing or before_play, "the game is not in play", "this ruling during play")
         if isinstance(ruling, SetClock | Penalty | Forfeit | Reinstate | Skip | Accept):
             seat, last = ruling.seat, len(self._scribed) - 1
-            what = "this game has no seat {seat}"
-            demand("TBL-30", 0 <= seat <= last, what, "a seat from 0 to {last}", seat=seat, last=last)
+            what = "this game has no {player}"
+            demand("TBL-30", 0 <= seat <= last, what, "a seat from 0 (player 1) to {last}", player=seat, last=last)
         if isinstance(ruling, Dismiss):
             named = ruled.decides is not None
             demand("TBL-31", named, "the ruling dismisses nothing", "the protest or appeal that it decides")
@@ -357,22 +363,22 @@ class Arbitration:
                 demand("TBL-33", points <= most, "the penalty is {n} points", "at most {most}", n=points, most=most)
                 demand("TBL-33", strikes <= most, "the penalty is {n} strikes", "at most {most}", n=strikes, most=most)
             case Forfeit(seat, ending):
-                what = "seat {seat} has already forfeited"
-                demand("TBL-34", seat not in self.out, what, "a seat that still plays", seat=seat)
+                what = "{player} has already forfeited"
+                demand("TBL-34", seat not in self.out, what, "a player who still plays", player=seat)
                 name = ending.words if ending is not None else "an unknown ending"
-                what = "a seat cannot forfeit by {ending}"
-                demand("TBL-34", ending in table_rules.ENDINGS, what, "the ending of a seat", ending=name)
+                what = "a player cannot forfeit by {ending}"
+                demand("TBL-34", ending in table_rules.ENDINGS, what, "the ending of a player", ending=name)
             case Reinstate(seat):
-                demand("TBL-34", seat in self.out, "seat {seat} has not forfeited", "a seat that has", seat=seat)
+                demand("TBL-34", seat in self.out, "{player} has not forfeited", "a player who has", player=seat)
                 there = now.joining or self._scribed[seat] or seat in now.keys
-                what = "seat {seat} never joined, and play has begun"
-                demand("TBL-38", there, what, "a seat that joined", seat=seat)
+                what = "{player} never joined, and play has begun"
+                demand("TBL-38", there, what, "a player who joined", player=seat)
             case Skip(seat):
                 demand("TBL-35", self.suspended is None, "the game is suspended", "a game in play")
-                demand("TBL-35", seat in now.deciding, "seat {seat} is not on turn", "the seat on turn", seat=seat)
+                demand("TBL-35", seat in now.deciding, "{player} is not on turn", "the player on turn", player=seat)
             case Accept(seat):
                 demand("TBL-35", self.suspended is None, "the game is suspended", "a game in play")
-                demand("TBL-35", seat in now.deciding, "seat {seat} is not on turn", "the seat on turn", seat=seat)
+                demand("TBL-35", seat in now.deciding, "{player} is not on turn", "the player on turn", player=seat)
             case Dismiss() | Void():
                 pass
             case _:
@@ -387,7 +393,7 @@ class Arbitration:
         well = all(place == 1 + sum(other < place for other in places) for place in places)
         what, expected = (
             "the places {places} are no ranking",
-            "for each seat 1 more than the seats before it, such as 2 1 or 1 1",
+            "for each player 1 more than the players before, such as 2 1 or 1 1",
         )
         demand("TBL-36", well, what, expected, places=" ".join(map(str, places)))
 

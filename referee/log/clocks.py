@@ -107,9 +107,9 @@ class Clocks:
         demand(
             "TBL-12",
             clock.charged_ms <= available,
-            "seat {seat} moves after {ms} ms",
+            "{player} moves after {ms} ms",
             "at most {most} ms, its time left",
-            seat=seat,
+            player=seat,
             ms=clock.charged_ms,
             most=available,
         )
@@ -121,8 +121,8 @@ class Clocks:
         lag, available = min(self.control.lag_ms, passed), self.available(seat)
         what = "the flag allows {ms} ms for the network"
         demand("TBL-11", clock.lag_ms == lag, what, "{lag} ms", ms=clock.lag_ms, lag=lag)
-        what, charged = "the flag of seat {seat} falls after {ms} ms", clock.charged_ms
-        demand("TBL-13", charged > available, what, "more than {least} ms", seat=seat, ms=charged, least=available)
+        what, charged = "the flag of {player} falls after {ms} ms", clock.charged_ms
+        demand("TBL-13", charged > available, what, "more than {least} ms", player=seat, ms=charged, least=available)
 
     def _check_sum(self, seat: int, clock: Clock) -> None:
         since = self._seats[seat].since_ms
@@ -131,9 +131,9 @@ class Clocks:
         demand(
             "TBL-10",
             told == elapsed,
-            "the entry accounts for {ms} ms of seat {seat}",
+            "the entry accounts for {ms} ms of {player}",
             "the {elapsed} ms that passed",
-            seat=seat,
+            player=seat,
             ms=told,
             elapsed=elapsed,
         )

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, assert_never
 from referee.games.game import Ending, ForcedPass
 from referee.games.results import Result
 from referee.log.v1 import log_pb2
-from referee.text.words.catalogue import Phrase
+from referee.text.words.catalogue import Phrase, player_phrase
 
 
 class Role(StrEnum):
@@ -36,7 +36,9 @@ class Author:
 
     @property
     def phrase(self) -> Phrase:
-        """The author, for a place of another phrase."""
+        """The author for people: a player, from 1, or an official; for a place of another phrase."""
+        if self.role is Role.SEAT:
+            return player_phrase(self.index)
         return Phrase(f"{self.role} {{n}}", {"n": self.index})
 
 

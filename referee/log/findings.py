@@ -136,11 +136,12 @@ class Authorship:
         for seat, expected in policy.seat_keys.items():
             if seat >= len(opened.seats):
                 findings.note(
-                    LogError(Code.UNTRUSTED_KEY, f"the game has no seat {seat}, whose key you gave"), Layer.AUTHORS
+                    LogError(Code.UNTRUSTED_KEY, f"you gave a key for player {seat + 1}, there is none"),
+                    Layer.AUTHORS,
                 )
             elif opened.seats[seat].scribed:
                 # A pinned player signs its own moves; here any scribe could.
-                what = f"seat {seat}, whose key you gave, is scribed"
+                what = f"you gave a key for player {seat + 1}, whose moves a scribe enters"
                 findings.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
 
     def entered(self, kind: str) -> None:
@@ -213,7 +214,7 @@ class Authorship:
             used = self.keyring.used[seat] if seat < len(self.keyring.used) else []
             if used and all(key.raw != expected for _, key in used):
                 self._findings.at = self._joined_at[seat]
-                what = f"seat {seat} with key {used[0][1].raw.hex()}"
+                what = f"player {seat + 1} with key {used[0][1].raw.hex()}"
                 self._findings.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         self._findings.at = (None, None)
 
@@ -225,19 +226,19 @@ class Authorship:
             found: dict[Role | None, Phrase] = {}
             for _, key in used:
                 if (office := self.keyring.office_of(key.raw)) is not None:
-                    what = phrase("seat {seat} plays with the key of {author}", seat=seat, author=office.phrase)
+                    what = phrase("{player} plays with the key of {author}", player=seat, author=office.phrase)
                     found.setdefault(office.role, what)
                 if key.raw == signing:
-                    found[None] = phrase("seat {seat} plays with the referee's own key", seat=seat)
+                    found[None] = phrase("{player} plays with the referee's own key", player=seat)
             for comment in found.values():
                 self._comments.add(comment)
         seats: dict[bytes, list[str]] = {}
         for number, each in enumerate(self._opened.seats):
-            seats.setdefault(each.player, []).append(str(number))
+            seats.setdefault(each.player, []).append(str(number + 1))
         for player, numbers in seats.items():
             if player and len(numbers) > 1:
-                text = "the game was opened with one player for seats {seats}"
-                self._comments.add(phrase(text, seats=", ".join(numbers)))
+                text = "the game was opened with one person as players {numbers}"
+                self._comments.add(phrase(text, numbers=", ".join(numbers)))
 
     def _never_joined(self) -> None:
         """Note whose pinned key the seat never joined with."""
@@ -248,7 +249,7 @@ class Authorship:
                 or self.keyring.keys_of(Author(Role.SEAT, seat))
             ):
                 continue
-            what = phrase("seat {seat}, whose key you gave, never joined", seat=seat)
+            what = phrase("{player}, whose key you gave, never joined", player=seat)
             if self.past_joining and seat not in self.put_out:
                 self._findings.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
             else:

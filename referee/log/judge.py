@@ -18,7 +18,7 @@ from referee.log.entry import Clock
 from referee.log.errors import Code, LogError, RulesError, demand, not_awaited
 from referee.log.game import LoggedGame, Phase
 from referee.log.v1 import log_pb2
-from referee.text.words.catalogue import Phrase, phrase
+from referee.text.words.catalogue import Phrase, phrase, player_phrase
 
 # A member of an enumeration is found as slowly as a method is called, and these are read for every entry.
 _PLAYING: Final = Phase.PLAYING
@@ -114,7 +114,7 @@ def judge_act(game: LoggedGame, event: events.Event, seq: int) -> Judged:
         case events.Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
             expected = "a pass only where the rules leave no action"
-            _require(due, "seat {seat} is not forced to pass", expected, seat=seat)
+            _require(due, "{player} is not forced to pass", expected, player=seat)
             _check_rules(game, ForcedPass(seat))
             return Judged(seat)
         case events.StoodIn():
@@ -171,15 +171,16 @@ def _check_join(game: LoggedGame, join: events.Joined) -> int:
     seat, who = author.index, author.phrase
     _require(game.phase is Phase.JOINING, "{author} joins too late", "Joins before everything else", author=who)
     there = author.role is events.Role.SEAT and seat < len(game.scribed)
-    _require(there, "{author} cannot join", "a seat of the game", author=who)
+    _require(there, "{author} cannot join", "a player of the game", author=who)
     scribed = "{author} is scribed and cannot join"
     _require(not game.scribed[seat], scribed, "no Join: a scribe enters its moves", author=who)
-    _require(seat not in game.joins, "{author} has already joined", "one Join for each seat", author=who)
+    _require(seat not in game.joins, "{author} has already joined", "one Join for each player", author=who)
     out = seat in game.arbitration.out
-    demand("TBL-38", not out, "{author} has forfeited", "a seat that has not", author=who)
-    taken = [str(number) for number, keys in game.keys.items() if join.key in keys]
-    what = "{author} joins with the key of seat {seats}"
-    _require(not taken, what, "a key of its own", author=who, seats=", ".join(taken))
+    demand("TBL-38", not out, "{author} has forfeited", "a player who has not", author=who)
+    taken = [number for number, keys in game.keys.items() if join.key in keys]
+    what = "{author} joins with the key of {players}"
+    others = _together("{some} and {last}", taken) if taken else None
+    _require(not taken, what, "a key of its own", author=who, players=others)
     return seat
 
 
@@ -187,11 +188,11 @@ def _check_reveal(game: LoggedGame, author: events.Author, seed: bytes) -> int:
     who, revealing = author.phrase, game.phase is Phase.REVEALING
     _require(revealing, "{author} cannot reveal a seed now", "Reveals after every Join", author=who)
     deals = author.role is events.Role.SEAT and author.index in game.dealing
-    _require(deals, "{author} cannot reveal a seed", "a seat that joined", author=who)
+    _require(deals, "{author} cannot reveal a seed", "a player who joined", author=who)
     out = author.index in game.arbitration.out
-    demand("TBL-38", not out, "{author} has forfeited", "a seat that has not", author=who)
+    demand("TBL-38", not out, "{author} has forfeited", "a player who has not", author=who)
     again = author.index in game.deal.seeds
-    _require(not again, "{author} has already revealed its seed", "one Reveal for each seat", author=who)
+    _require(not again, "{author} has already revealed its seed", "one Reveal for each player", author=who)
     game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
     return author.index
 
@@ -207,7 +208,9 @@ def mover(game: LoggedGame, author: events.Author) -> int:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:
             what = "{author} cannot enter a move: {why}"
-            raise not_awaited(what, "one scribed seat on turn", author=author.phrase, why=_on_turn(game, seats))
+            raise not_awaited(
+                what, "one player on turn, whose moves a scribe enters", author=author.phrase, why=_on_turn(game, seats)
+            )
         return seats[0]
     if author.role is not _SEAT or author.index not in seats:
         raise LogError(Code.NOT_AWAITED, _on_turn(game, seats), _act_of(seats))
@@ -228,25 +231,26 @@ def check_goes_on(game: LoggedGame) -> None:
 
 def _on_turn(game: LoggedGame, seats: Sequence[int]) -> Phrase:
     if len(seats) > 1:
-        return phrase("seats {seats} are on turn", seats=_together("{some} and {last}", seats))
+        return phrase("{players} are on turn", players=_together("{some} and {last}", seats))
     if seats:
-        return phrase("seat {seat} is on turn", seat=seats[0])
+        return phrase("{player} is on turn", seat=seats[0])
     if (seat := game.due_stand_in()) is not None:
-        return phrase("no seat is on turn, as the stand-in moves for seat {seat} (TBL-2)", seat=seat)
+        return phrase("no player is on turn, as the stand-in moves for {player} (TBL-2)", player=seat)
     if game.awaits_chance():
-        return phrase("no seat is on turn: a draw or a roll comes first")
-    return phrase("no seat is on turn: a pass comes first")
+        return phrase("no player is on turn: a draw or a roll comes first")
+    return phrase("no player is on turn: a pass comes first")
 
 
 def _act_of(seats: Sequence[int]) -> Phrase:
     if not seats:
         return phrase("no move")
-    return phrase("an act of seat {seats}", seats=_together("{some} or {last}", seats))
+    return phrase("an act of {players}", players=_together("{some} or {last}", seats))
 
 
-def _together(two: str, seats: Sequence[int]) -> object:
-    """Return ``0``, ``0 and 1``, ``0 and 1 and 2``. ``two``: a phrase that joins the last to the others."""
-    *some, last = seats
+def _together(two: str, seats: Sequence[int]) -> Phrase:
+    """Return ``player 1``, ``player 1 and player 2``. ``two``: a phrase that joins the last to the others."""
+    *some, seat = seats
+    last = player_phrase(seat)
     return Phrase(two, {"some": _together(two, some), "last": last}) if some else last
 
 
@@ -359,8 +363,8 @@ def _check_stand_in(game: LoggedGame, event: events.StoodIn) -> int:
         due = phrase("no stand-in")
         if expected is not None:
             move = game.position.encoded_move(expected.move).hex()
-            due = phrase("seat {seat} with the move {move}", seat=expected.seat, move=move)
-        what = phrase("this is not the stand-in's move for seat {seat} (TBL-2)", seat=event.seat)
+            due = phrase("{player} with the move {move}", player=expected.seat, move=move)
+        what = phrase("this is not the stand-in's move for {player} (TBL-2)", player=event.seat)
         raise LogError(Code.NOT_AWAITED, what, due)
     return event.seat
 
@@ -369,18 +373,18 @@ def _check_overdue(game: LoggedGame, event: events.TimedOut | events.WasAbsent) 
     _check_offered(game, event.name)
     seat = event.seat
     if isinstance(event, events.WasAbsent) and game.phase is not Phase.PLAYING:
-        what, expected = "seat {seat} is not missing", "a seat that has to join or reveal"
-        demand("TBL-38", seat in game.no_shows(), what, expected, seat=seat)
+        what, expected = "{player} is not missing", "a player who has to join or reveal"
+        demand("TBL-38", seat in game.no_shows(), what, expected, player=seat)
         return seat
     rule_id = "TBL-13" if isinstance(event, events.TimedOut) else "TBL-17"
-    demand(rule_id, seat in game.awaited(), "seat {seat} is not on turn", "a seat that has to act", seat=seat)
+    demand(rule_id, seat in game.awaited(), "{player} is not on turn", "a player who has to act", player=seat)
     if isinstance(event, events.TimedOut):
         demand(rule_id, game.clocks is not None, "this game has no clock", "terms with one")
     else:
         limited = game.arbitration.terms.absence_ms > 0
         demand(rule_id, limited, "this game does not limit absence", "terms that do")
-        what = "seat {seat} is scribed and cannot be absent"
-        demand(rule_id, not game.scribed[seat], what, "a seat that connects itself", seat=seat)
+        what = "{player} cannot be absent: a scribe enters the moves"
+        demand(rule_id, not game.scribed[seat], what, "a player who connects", player=seat)
     return seat
 
 
@@ -413,8 +417,8 @@ def _check_times(game: LoggedGame, event: events.Event, seat: int | None, seq: i
             demand("TBL-16", seen, what, "{last} to {at} ms", ms=alive_ms, last=last_ms, at=at_ms)
         case events.WasAbsent(_, since_ms):
             least, absent = game.arbitration.terms.absence_ms, at_ms - since_ms
-            what = "the seat was absent for {ms} ms"
+            what = "the player was absent for {ms} ms"
             demand("TBL-17", absent >= least, what, "at least {least} ms", ms=absent, least=least)
             if game.phase is not Phase.PLAYING:
-                what, from_ms = "the seat was missing from {at} ms on", game.missing_from_ms
+                what, from_ms = "the player was missing from {at} ms on", game.missing_from_ms
                 demand("TBL-38", since_ms >= from_ms, what, "{ms} ms at the earliest", at=since_ms, ms=from_ms)

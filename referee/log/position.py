@@ -162,7 +162,7 @@ class Deal:
     def check_reveal(self, seat: int, seed: bytes, commitment: bytes) -> None:
         """Raise ``LogError`` (``DECK``) for a seed that is not the one its seat committed to."""
         if not self._is_doubted and seat_commitment(self._identity, seat, seed) != commitment:
-            raise LogError(Code.DECK, f"the seed of seat {seat} is not the one it committed to")
+            raise LogError(Code.DECK, f"the seed of player {seat + 1} is not the one it committed to")
 
     def check_disclosed(self, seed: bytes) -> None:
         """Raise ``LogError`` (``DECK``) for a seed that is not the one the referee committed to."""

@@ -17,7 +17,7 @@ from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint, VerifierKey
 from referee.text.notation.options import Plain, words
-from referee.text.notation.outcomes import IN_ENGLISH, counted, outcome
+from referee.text.notation.outcomes import IN_ENGLISH, counted, outcome, players
 from referee.text.notation.times import moment_utc
 from referee.text.words.catalogue import ENGLISH, Phrase, Said, Words, phrase
 
@@ -430,7 +430,7 @@ class Report:
         yield f"chance: {self.chance}{deck}"
         for seat in self.seats:
             key = f" {seat.key.hex()}" if seat.key else ""
-            yield f"seat {seat.seat}: {seat.standing}{key}"
+            yield f"{players([seat.seat])}: {seat.standing}{key}"
 
     def _result(self) -> dict[str, Any] | None:
         if self.result is None:

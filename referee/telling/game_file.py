@@ -31,7 +31,7 @@ from referee.text.notation.registry import Scorings, notation
 from referee.text.notation.table import TableAct
 from referee.text.notation.times import moment
 from referee.text.report.sheet import Told
-from referee.text.words.catalogue import Words
+from referee.text.words.catalogue import Words, player
 
 
 @dataclass(slots=True)
@@ -181,6 +181,7 @@ class GameFile:
     """The contents of a game file."""
 
     def __init__(self, record: Record, say: Words = IN_ENGLISH) -> None:
+        self._say = say
         self.record = record
         self.transcript = Transcript(record.opened, say)
         self.texts: dict[int, str] = {}
@@ -241,14 +242,15 @@ class GameFile:
             f"chance: {'dealt from a committed deck' if dealt else f'declared by {_scribe(opened)}'}",
         ]
         for seat, terms in enumerate(opened.seats):
+            who = player(self._say, seat)
             if terms.scribed:
-                lines.append(f"seat {seat}: a scribe enters its moves")
+                lines.append(f"{who}: a scribe enters its moves")
             elif keys := record.keyring.keys_of(events.Author(events.Role.SEAT, seat)):
                 named = "".join(f", and {key.raw.hex()} as soon as it signs" for key in keys[1:])
                 since = f", since entry {used[-1][0]}" if len(used := record.keyring.used[seat]) > 1 else ""
-                lines.append(f"seat {seat}: key {keys[0].raw.hex()}{since}{named}")
+                lines.append(f"{who}: key {keys[0].raw.hex()}{since}{named}")
             else:
-                lines.append(f"seat {seat}: not joined")
+                lines.append(f"{who}: not joined")
         time = f", {when} UTC" if (when := moment(record.last_ms)) else ""
         lines.append(f"shown: entries 0 to {record.size - 1}{time}; {_standing(game)}")
         if game.end is not None:

@@ -31,17 +31,25 @@ def report(
     verifier: VerifierKey | None,
     heading: Heading | None = None,
     completed: Callable[[Setup], Setup] = lambda setup: setup,
+    *,
+    named: Callable[[tuple[Seat, ...]], tuple[Seat, ...]] = lambda seats: seats,
     say: Words = IN_ENGLISH,
 ) -> tuple[Audit, Report]:
     """Return the audit of the file, and the report with it at the top; of a damaged file, only the whole part.
 
     ``verifier``: the referee's key; without it the report is not vouched for. ``completed``: adds what the log does not
-    say of the tournament. ``say``: the language. Raise ``LogError`` if no part is whole, and what ``completed`` raises.
+    say of the tournament; ``named``: gives the seats the names that are known. ``say``: the language. Raise
+    ``LogError`` if no part is whole, and what ``completed`` and ``named`` raise.
     """
     audit = auditor.audit(stream, Policy(verifier=verifier))
     stream.seek(0)
     game_file = _as_far_as_it_goes(stream, audit.entries, say)
-    return audit, _of_log(audit, game_file, verifier, heading or Heading(), completed, say=say)
+    seats = named(_seats(audit, game_file.record.opened.seats, say))
+    if any(names := [seat.name for seat in seats]):
+        say = say.naming(names)
+        stream.seek(0)
+        game_file = _as_far_as_it_goes(stream, audit.entries, say)
+    return audit, _of_log(audit, game_file, seats, verifier, heading or Heading(), completed=completed, say=say)
 
 
 def _as_far_as_it_goes(stream: BinaryIO, entries: int, say: Words) -> GameFile:
@@ -59,17 +67,16 @@ def _as_far_as_it_goes(stream: BinaryIO, entries: int, say: Words) -> GameFile:
 def _of_log(
     audit: Audit,
     game_file: GameFile,
+    seats: tuple[Seat, ...],
     verifier: VerifierKey | None,
     heading: Heading,
-    completed: Callable[[Setup], Setup],
     *,
+    completed: Callable[[Setup], Setup],
     say: Words,
 ) -> Report:
-    record = game_file.record
     told = told_by(game_file)
     setup = told.setup
     rules = setup.rules_id, setup.version
-    seats = _seats(audit, record.opened.seats, say)
     try:
         scores, no_sheet = told.sheet(final=False, say=say), ""
     except sheet.SheetError as error:

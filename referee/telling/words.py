@@ -12,7 +12,7 @@ from referee.log.judge import Happened
 from referee.text.notation.outcomes import IN_ENGLISH, standings
 from referee.text.notation.registry import Notation
 from referee.text.notation.times import in_words, moment_utc
-from referee.text.words.catalogue import Words
+from referee.text.words.catalogue import Words, player
 
 
 def act_words(act: events.SeatAct | events.Corrected | events.KeyChanged, say: Words = IN_ENGLISH) -> str:
@@ -34,13 +34,13 @@ def act_words(act: events.SeatAct | events.Corrected | events.KeyChanged, say: W
             short = f"{key.hex()[:16]}…"
             if seat == events.UNNAMED:
                 return say("told.key", key=short)
-            return say("told.key.of", seat=seat, key=short)
+            return say("told.key.of", player=seat, key=short)
         case _:
             assert_never(act)
 
 
 def _for(seat: int, words: str, say: Words) -> str:
-    return words if seat == events.UNNAMED else say("told.for", what=words, seat=seat)
+    return words if seat == events.UNNAMED else say("told.for", what=words, player=seat)
 
 
 def ruling_words(ruled: events.Ruled, move: str = "", say: Words = IN_ENGLISH) -> str:
@@ -57,18 +57,18 @@ def _ruling(ruling: events.Ruling, move: str, say: Words) -> str:
         case events.Adjudicate(result):
             return say("told.adjudicate", result=result_words(result, say))
         case events.SetClock(seat, left_ms):
-            return say("told.set_clock", seat=seat, time=in_words(left_ms))
+            return say("told.set_clock", player=seat, time=in_words(left_ms))
         case events.Penalty(seat):
-            return say("told.line", who=say("seat", n=seat), what=_penalty(ruling, say))
+            return say("told.line", who=player(say, seat), what=_penalty(ruling, say))
         case events.Forfeit(seat, ending):
             named = say("told.nothing") if ending is None else _ending(ending, say)
-            return say("told.forfeit", seat=seat, ending=named)
+            return say("told.forfeit", player=seat, ending=named)
         case events.Reinstate(seat):
-            return say("told.reinstate", seat=seat)
+            return say("told.reinstate", player=seat)
         case events.Skip(seat):
-            return say("told.skip", seat=seat)
+            return say("told.skip", player=seat)
         case events.Accept(seat, _, rule_ids):
-            return say("told.accept", seat=seat, move=move or say("told.a_move"), rules=", ".join(rule_ids))
+            return say("told.accept", player=seat, move=move or say("told.a_move"), rules=", ".join(rule_ids))
         case events.Void():
             return say("told.void")
         case events.Pause():
@@ -97,8 +97,10 @@ def _ending(ending: Ending, say: Words) -> str:
 
 
 def _author(author: events.Author, say: Words) -> str:
-    """Return ``seat 1``, ``scribe 0``."""
-    return say("seat" if author.role is events.Role.SEAT else f"hash.{author.role}", n=author.index)
+    """Return ``player 1``, ``scribe 0``."""
+    if author.role is events.Role.SEAT:
+        return player(say, author.index)
+    return say(f"hash.{author.role}", n=author.index)
 
 
 def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH) -> str:
@@ -107,8 +109,8 @@ def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH)
     def move(event: Any) -> str:
         return notation.describe(event, happened.before)
 
-    def seated(number: int | None, what: str) -> str:
-        return say("told.line", who=say("seat", n=number), what=what)
+    def seated(number: int, what: str) -> str:
+        return say("told.line", who=player(say, number), what=what)
 
     def told(author: events.Author, what: str) -> str:
         return say("told.line", who=_author(author, say), what=what)
@@ -116,8 +118,9 @@ def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH)
     event, seat = happened.event, happened.seat
     match event:
         case events.Moved(author, made) | events.Refused(author, made):
-            is_own = author == events.Author(events.Role.SEAT, events.UNNAMED if seat is None else seat)
-            return seated(seat, move(made)) + ("" if is_own else say("told.by", who=_author(author, say)))
+            mover = author.index if seat is None else seat
+            is_own = author == events.Author(events.Role.SEAT, mover)
+            return seated(mover, move(made)) + ("" if is_own else say("told.by", who=_author(author, say)))
         case events.Dealt(outcome):
             return say("told.chance", what=move(outcome))
         case events.Declared(author, outcome):
@@ -125,7 +128,7 @@ def entry_words(happened: Happened, notation: Notation, say: Words = IN_ENGLISH)
         case events.Passed(passing):
             return seated(passing, say("told.passed"))
         case events.StoodIn(absent, made):
-            return say("told.stood_in", seat=absent, what=move(made))
+            return say("told.stood_in", player=absent, what=move(made))
         case events.Joined(author):
             return told(author, say("told.joined"))
         case events.Revealed(author):
@@ -166,7 +169,7 @@ def result_words(result: Result, say: Words = IN_ENGLISH) -> str:
 
 
 def told_end(end: Result, say: Words = IN_ENGLISH) -> str:
-    """Return how the game ended: ``end (resigned): seat 0 place 1, seat 1 place 2``."""
+    """Return how the game ended: ``end (resigned): player 1: place 1; player 2: place 2``."""
     return say("told.end", ending=_ending(end.ending, say), result=result_words(end, say))
 
 

@@ -195,7 +195,7 @@ def _result(event: EventFile, line: str, reason: str) -> Meant:
     round_ = event.log.state.rounds[number - 1] if number <= len(event.log.state.rounds) else None
     if not (places or scores):
         seats = round_.tables[table - 1] if round_ and table <= len(round_.tables) else ()
-        listed = ", ".join(f"seat {at}: {called(who, event.names)}" for at, who in enumerate(seats))
+        listed = ", ".join(f"player {at + 1}: {called(who, event.names)}" for at, who in enumerate(seats))
         raise InputError(f"table {table}", listed or "no such table", "places, such as 2,1,3,3, or scores …", sep=";")
     found = result_of(places, scores, forfeited)
     if round_ is None or table not in round_.results:

@@ -14,7 +14,7 @@ from referee.log.entry import decode_open
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Policy, Report, Verdict
-from referee.text.notation.outcomes import seats
+from referee.text.notation.outcomes import counted, players
 from referee.tournament.rules import State
 from referee.tournament.rules.acts import GameLog, Result
 from referee.tournament.rules.check import in_seat_order
@@ -101,23 +101,23 @@ def of_table(opened: log_pb2.GameOpen, state: State, where: Where) -> Iterator[s
 
 
 def _players(opened: log_pb2.GameOpen, report: Report, state: State, where: Where) -> Iterator[str]:
-    players = state.rounds[where.round - 1].tables[where.table - 1]
-    for who, seat in zip(players, report.seats, strict=False):
+    entrants = state.rounds[where.round - 1].tables[where.table - 1]
+    for who, seat in zip(entrants, report.seats, strict=False):
         entrant = state.entrants[who]
         if entrant.key and seat.key != entrant.key:
-            yield f"seat {seat.seat} was played with another key than entrant {who} registered (EVT-G1)"
+            yield f"player {seat.seat + 1} signed with another key than entrant {who} registered (EVT-G1)"
         player = opened.seats[seat.seat].player
         if player and entrant.player and player != entrant.player:
-            yield f"seat {seat.seat} was opened for another player than entrant {who} (EVT-G1)"
-    if len(report.seats) != len(players):
-        yield f"{len(report.seats)} seats; expected {len(players)} (EVT-G1)"
+            yield f"player {seat.seat + 1} is another one, by the opening of the game, than entrant {who} (EVT-G1)"
+    if len(report.seats) != len(entrants):
+        yield f"{counted(len(report.seats), 'player')}; expected {len(entrants)} (EVT-G1)"
 
 
 def _order(record: Record) -> Iterator[str]:
     declared = record.game.position.options.declared_seats
     if not in_seat_order(declared):
         verb = "are" if len(declared) > 1 else "is"
-        yield f"{seats(declared)} {verb} first, as declared; expected seat 0 first (EVT-O2)"
+        yield f"{players(declared)} {verb} first, as declared; expected player 1 first (EVT-O2)"
 
 
 def from_scores(scores: Sequence[int], forfeited: tuple[int, ...] = ()) -> Result:

@@ -202,7 +202,7 @@ def seated(state: State, act: EnterResult | Amend) -> tuple[int, ...]:
 
 
 def result_lines(state: State, act: EnterResult | Amend, names: Names) -> Iterator[str]:
-    """Yield what is signed, a seat a line: who sits there, and what they get. Raise ``InputError``."""
+    """Yield what is signed, a player a line: who sits there, and what they get. Raise ``InputError``."""
     result, players = act.result, seated(state, act)
     yield f"round {act.round}, table {act.table}" + (
         f", in place of what was entered: {act.reason}" if isinstance(act, Amend) else ""
@@ -211,4 +211,4 @@ def result_lines(state: State, act: EnterResult | Amend, names: Names) -> Iterat
         who = called(players[seat], names) if seat < len(players) else "no player"
         points = f", {result.scores[seat]} points in the game" if seat < len(result.scores) else ""
         out = ", forfeited" if seat in result.forfeited else ""
-        yield f"seat {seat}: {who}: {f'place {place}' if place else 'did not come'}{points}{out}"
+        yield f"player {seat + 1}: {who}: {f'place {place}' if place else 'did not come'}{points}{out}"

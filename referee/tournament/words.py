@@ -11,7 +11,7 @@ from typing import Final, assert_never
 from referee.games.game import Violation
 from referee.log.events import Ended, Moved
 from referee.log.judge import Happened
-from referee.text.notation.outcomes import IN_ENGLISH, counted
+from referee.text.notation.outcomes import IN_ENGLISH, counted, players
 from referee.text.notation.times import moment
 from referee.text.words.catalogue import Words
 from referee.tournament.names import Names
@@ -206,7 +206,7 @@ def _tables(tables: acts.Tables) -> str:
 
 def _result(result: acts.Result) -> str:
     scores = f", game {' '.join(map(str, result.scores))}" if result.scores else ""
-    out = f", forfeited: seat {', '.join(map(str, result.forfeited))}" if result.forfeited else ""
+    out = f", forfeited: {players(result.forfeited)}" if result.forfeited else ""
     log = f", log {result.log.game_id.hex()}" if result.log is not None else ""
     return f"places {' '.join(map(str, result.places))}{scores}{out}{log}"
 

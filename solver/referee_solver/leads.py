@@ -142,5 +142,5 @@ def _after(gap: Gap, leader: int, off: Sequence[int]) -> Gap:
     more = off[leader] - off[gap.seat]
     if not more:
         return gap
-    part = Part(f"points taken off seat {leader}, less those of seat {gap.seat}", more)
+    part = Part(f"points taken off player {leader + 1}, less those of player {gap.seat + 1}", more)
     return Gap(gap.seat, gap.most + more, (*gap.parts, part), loses_ties=more > 0)

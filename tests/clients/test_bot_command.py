@@ -120,7 +120,7 @@ async def test_a_game_to_its_end(kings: Opened, tmp_path: Path, source: str) -> 
     assert said[0] == f"the key of seat 0 is kept in {kept}"
     assert (kept.stat().st_mode & 0o777, KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
     result = await other
-    assert f"(seat 0: {result.scores[0]}, seat 1: {result.scores[1]})" in done.stdout
+    assert f"(player 1: {result.scores[0]}, player 2: {result.scores[1]})" in done.stdout
     assert done.stdout.startswith("Seat 0 finished ")
     whole = list(entries(BytesIO((KEYS / f"{kings.game_id}.gamelog").read_bytes())))
     assert tuple(whole) == result.entries
@@ -138,7 +138,7 @@ async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path:
     assert done.returncode == 0, done
     assert not list(KEYS.glob(f"{opened.game_id}*.gamelog"))
     for result in await asyncio.gather(*playing):
-        scores = ", ".join(f"seat {seat}: {points}" for seat, points in enumerate(result.scores))
+        scores = ", ".join(f"player {seat + 1}: {points}" for seat, points in enumerate(result.scores))
         assert f"({scores})" in done.stdout
 
 
@@ -203,7 +203,7 @@ async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_
     results = await asyncio.gather(*opponents)
     assert (flagged.returncode, flagged.stdout) == (
         0,
-        "Seat 0 finished number 2; seat 1 wins: seat 0 ran out of time.\n",
+        "Player 1 finished number 2; player 2 wins: player 1 ran out of time.\n",
     )
     assert resigned.returncode == 3
     assert resigned.stderr.endswith("referee: the bot did not choose a move within 200ms\n")

@@ -93,7 +93,7 @@ async def test_a_bot_is_told_all_that_happened_since_its_own_decision(referee: R
     assert own | set(seen) == set(range(revealed[-1] + 1, result_end(result)))
     spoken = next(each for told in second.told for each in told if each.seat == 0)
     assert spoken.kind == "move"
-    assert spoken.text.startswith("seat 0: ")
+    assert spoken.text.startswith("player 1: ")
 
 
 def result_end(result: GameResult) -> int:

@@ -75,7 +75,7 @@ async def test_a_pause_holds_the_game_until_the_ruling_is_made(table: Table) -> 
         await bench.pause(seen)
     # A seat is passed over only in a running game: it is resumed for that.
     on_turn = play.seat_on_turn()
-    with pytest.raises(NotAllowed, match=f"seat {1 - on_turn} is not on turn"):
+    with pytest.raises(NotAllowed, match=f"player {2 - on_turn} is not on turn"):
         bench.check(seen, skip(1 - on_turn))
     told = bench.told(seen, skip(on_turn))
     assert told[0] == f"arbiter 0 rules: seat {on_turn} is passed over ({RULE})"

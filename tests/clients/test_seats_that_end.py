@@ -42,7 +42,7 @@ async def test_a_seat_changes_its_key(referee: Referee, tmp_path: Path) -> None:
     await plays(join, first, 3)
     change = ("change-key", f"@{tmp_path / 'join'}", "--new-key", second, "--yes")
     told = await done(*change, "--new", "--key", first)
-    assert told.startswith("seat 0: changes its key to ")
+    assert told.startswith("player 1: changes the key to ")
     assert second.stat().st_mode & 0o777 == 0o600
     assert "no --new to use this one" in await done(*change, "--new", "--key", first, code=1)
     assert "the key is or was that of seat 0 (TBL-40)" in await done(*change, "--key", first, code=1)
@@ -78,7 +78,7 @@ async def test_an_arbiter_changes_a_seats_key(referee: Referee, tmp_path: Path) 
     (told,) = changes(await game.docket())
     assert told.endswith(f"; it counts from entry {since} on")
     assert changes(await done("docket", tmp_path / "so far")) == [told]
-    assert f"seat 0: key {public}, since entry {since}\n" in await done("show", tmp_path / "so far")
+    assert f"player 1: key {public}, since entry {since}\n" in await done("show", tmp_path / "so far")
     assert result.entries == (await other).entries
     assert "seat 0" in await game.audited(result)
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 from referee.games.game import Ending
 from referee.games.results import Result
 
-_WINS: Final = re.compile(r"\bseat (\d+)(?:, [^,:\n]*?)? (?:wins|has won)\b", re.IGNORECASE)
-_SHARE: Final = re.compile(r"\bseats ((?:\d+, )*\d+ and \d+) (?:share|shared)\b", re.IGNORECASE)
+_WINS: Final = re.compile(r"\bplayer (\d+) (?:wins|has won)\b", re.IGNORECASE)
+_SHARE: Final = re.compile(r"\b((?:player \d+, )*player \d+ and player \d+) (?:share|shared)\b", re.IGNORECASE)
 _NOBODY: Final = re.compile(
-    r"\bno result\b|\bwithout a result\b|\bnobody (?:wins|is first|has won)\b|\bno (?:seat|one) wins\b", re.IGNORECASE
+    r"\bno result\b|\bwithout a result\b|\bnobody (?:wins|is first|has won)\b|\bno (?:player|one) wins\b", re.IGNORECASE
 )
-_PLACES: Final = re.compile(r"\bseat (\d+)(?: -?\d+ points,)? place (\d+)")
-_SHEET: Final = re.compile(r"^Seat (\d+): -?\d+ points?, place (\d+)$", re.MULTILINE)
-_RANKS: Final = re.compile(r"(?:^|[:;])\s*(\d+)\.\s+seat (\d+)\b", re.MULTILINE | re.IGNORECASE)
+_PLACES: Final = re.compile(r"\bplayer (\d+):(?: -?\d+ points?,)? place (\d+)")
+_SHEET: Final = re.compile(r"^Player (\d+): -?\d+ points?, place (\d+)$", re.MULTILINE)
+_RANKS: Final = re.compile(r"(?:^|[:;])\s*(?:place )?(\d+):?\s+player (\d+)\b", re.MULTILINE | re.IGNORECASE)
 _OF_AUDIT: Final = re.compile(r"^ending: [a-z ]+(?:, scores \[[^]]*\])?(?:, places \[([\d, ]*)\])?$", re.MULTILINE)
 _WAITS: Final = re.compile(r"\bwaits?\b|\bif nobody acts\b|\bnot final\b|\buntil\b|\bunless\b|\bonce\b", re.IGNORECASE)
 _TELLS: Final = re.compile(
@@ -74,7 +74,9 @@ def in_text(text: str) -> Said:
             lines = "\n".join(_line(text, match) for match in (*found, *_TELLS.finditer(text)))
             if _is_contradicted(found):
                 return Said(None, lines)
-            seats = tuple(map(int, re.findall(r"\d+", found[0][1]))) if pattern is not _NOBODY else ()
+            seats = (
+                tuple(int(number) - 1 for number in re.findall(r"\d+", found[0][1])) if pattern is not _NOBODY else ()
+            )
             return Said(seats, lines)
     told = "\n".join(_line(text, match) for match in _TELLS.finditer(text))
     if (of_audit := _OF_AUDIT.search(text)) is not None:

@@ -238,7 +238,7 @@ def test_the_extractors() -> None:
     result = Result(Ending.RESIGNED, places=(1, 2))
     assert in_text("seat 0 wins: seat 1 resigned").wrong(result, is_held=False) == ""
     assert "not entered" in in_text("seat 0 wins: seat 1 resigned").wrong(result, is_held=True)
-    assert "did" in in_text("seat 1 wins: seat 0 resigned").wrong(result, is_held=False)
+    assert "did" in in_text("player 2 wins: player 1 resigned").wrong(result, is_held=False)
     assert "how it ended" in in_text("seat 0 wins").wrong(result, is_held=False)
     shared = Result(Ending.RULES, (3, 1, 3), (1, 3, 1))
     assert in_text("seats 0 and 2 share the first place").wrong(shared, is_held=False) == ""

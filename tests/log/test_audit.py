@@ -443,7 +443,7 @@ def test_pinned_seat_that_never_joined(joined: int) -> None:
     report = played.audit(policy=Policy(SIGNER.verifier, seat_keys={1: seat_key(1).public.raw}))
     assert report.verdict is Verdict.COMPLETE
     assert report.seats[1].standing == "pinned, never joined"
-    assert report.remarks == ("seat 1, whose key you gave, never joined",)
+    assert report.remarks == ("player 2, whose key you gave, never joined",)
     assert "pinned, never joined" in report.as_text()
 
 

@@ -236,7 +236,7 @@ def test_a_pinned_seat_that_did_not_come_is_a_comment() -> None:
     game = OUT_BEFORE_PLAY["absent"](Opening().join(0, 2)).reveal(0, 2).play()
     report = game.played.audit(policy=Policy(SIGNER.verifier, seat_keys=pinned))
     assert report.verdict is Verdict.COMPLETE
-    assert "seat 1, whose key you gave, never joined" in report.remarks
+    assert "player 2, whose key you gave, never joined" in report.remarks
 
 
 def test_a_later_version_is_unsupported_whatever_it_holds() -> None:

@@ -72,7 +72,7 @@ def test_before_anybody_has_joined_a_pinned_seat_is_still_missing_in_peace() -> 
     games.abort(played)
     report = played.audit(policy=Policy(SIGNER.verifier, {0: key("seat 0").public.raw}))
     assert report.verdict is Verdict.COMPLETE, report.as_text()
-    assert report.remarks == (remark(seq, "4 entries"), "seat 0, whose key you gave, never joined")
+    assert report.remarks == (remark(seq, "4 entries"), "player 1, whose key you gave, never joined")
 
 
 def test_nobody_writes_it_where_it_cannot_stand() -> None:

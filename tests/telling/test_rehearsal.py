@@ -35,7 +35,7 @@ def test_a_text_says_that_there_is_time_to_protest() -> None:
     game = game_text.read(OVER.format(waits="protests", more="")).game
     assert rehearse(game) is Wait.PROTESTS
     text = game_text.write(game)
-    assert '[Waits "protests"]\n; seat 0 wins: seat 1 resigned; this waits for protests\n' in text
+    assert '[Waits "protests"]\n; player 1 wins: player 2 resigned; this waits for protests\n' in text
     assert game_text.read(text).game == game
     assert adjudicated(text).waits is Wait.PROTESTS
 

@@ -139,7 +139,10 @@ def test_a_declared_order_that_is_not_the_seats_is_named(tmp_path: Path, first: 
     found = check_event(with_games(tmp_path, first=first), POLICY, tmp_path, POLICY)
     assert found.exit_code == Verdict.RULES
     (told,) = found.games
-    assert told == "round 1, table 2: 2.gamelog: seats 1 and 0 are first, as declared; expected seat 0 first (EVT-O2)"
+    assert (
+        told
+        == "round 1, table 2: 2.gamelog: player 2 and player 1 are first, as declared; expected player 1 first (EVT-O2)"
+    )
 
 
 @pytest.mark.parametrize("first", [(), (0, 1, 0, 1), (0, 1, 1, 0)])
@@ -192,13 +195,13 @@ def test_a_result_from_a_log_says_that_no_key_was_compared(tmp_path: Path) -> No
 
 
 def test_a_seat_is_played_with_the_key_that_its_entrant_registered(tmp_path: Path) -> None:
-    """The games' seats have the keys of seat 0 and 1; the numbers at a table are drawn."""
+    """The games' seats have the keys of seats 0 and 1; the numbers at a table are drawn."""
     mine, other = (seat_key(seat).public.raw for seat in (0, 1))
     path = with_games(tmp_path / "a", keys=[mine, other, b"", b""])
     found = check_event(path, POLICY, tmp_path / "a", POLICY)
     seats = EventFile.read_only(path).log.state.rounds[0].seats
     assert len(found.games) == sum(seats[number][1] != number - 1 for number in (1, 2))
-    assert all("was played with another key than entrant" in told for told in found.games)
+    assert all("signed with another key than entrant" in told for told in found.games)
     path = with_games(tmp_path / "b", keys=[b"\1" * 32, b"", b"", b""])
     (told,) = check_event(path, POLICY, tmp_path / "b", POLICY).games
     assert "another key than entrant 1 registered (EVT-G1)" in told

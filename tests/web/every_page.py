@@ -22,7 +22,7 @@ WIDTHS = {360: 740, 1280: 900}
 """And the height that goes with it: a phone's, a laptop's."""
 THEMES = ("light", "dark")
 SEATS = {"alhambra": 2, "kingdomino": 2, "rollwrite": 1}
-"""Games in which seat 0 is played by hand, and their seats."""
+"""Games in which player 1 is played by hand, and their seats."""
 
 
 @dataclass(frozen=True, slots=True)

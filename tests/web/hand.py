@@ -30,7 +30,7 @@ from tests.server.service.player import Client
 TAKE = "Take the seat"
 SAVE = "Save the key file"
 OPEN = "Open your key file"
-ENTER = "Enter this move"
+ENTER = "Confirm this move"
 
 
 @dataclass

@@ -71,7 +71,7 @@ async def test_it_runs_nothing_and_asks_nobody(page: Page, tmp_path: Path) -> No
     assert [request.url for request in requests] == [page.url]
     assert await page.locator("script").count() == 0
     assert await page.get_by_role("heading").all_text_contents() == [
-        f"Seat {seat}: {name}" for seat, name in enumerate(NAMES)
+        f"Player {seat + 1}: {name}" for seat, name in enumerate(NAMES)
     ]
     assert await page.locator(".where").all_inner_texts() == [
         *(f"Kingdomino · Event 7 · Round 2 · Table {seat}" for seat in range(len(NAMES) - 1)),

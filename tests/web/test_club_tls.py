@@ -153,7 +153,7 @@ async def test_with_the_authority_a_player_has_keys_and_takes_a_seat(hall: Hall,
         hand = Hand(await browser.new_page(), BY_NUMBER, joins[1].game_id, 1, joins[1].token)
         assert hand.link == links[1]
         await hand.sit()
-        await expect(hand.page.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 0. ")
+        await expect(hand.page.locator(".stands")).to_have_text("Not begun yet. Still to join: player 1. ")
         assert hand.token not in hand.page.url
 
 

@@ -57,9 +57,9 @@ async def test_calls_and_protests_with_a_token_that_nobody_sees(page: Page, club
     token = table.token(Role.ARBITER)
     detail = await at_desk(page, club, table.play, token)
     await expect(page).to_have_url(f"{club.address}/desk#{table.play.id}")
-    await expect(detail.locator(".calls")).to_contain_text("Seat 1 calls for an arbiter, since ")
+    await expect(detail.locator(".calls")).to_contain_text("Player 2 calls for an arbiter, since ")
     await expect(detail.locator(".calls")).to_contain_text(HOSTILE)
-    await expect(detail).to_contain_text(f"seat 0 protests against entry 2 (KDO-1). “{HOSTILE}” Open")
+    await expect(detail).to_contain_text(f"player 1 protests against entry 2 (KDO-1). “{HOSTILE}” Open")
     assert await page.locator("main img").count() == 0
     line = page.locator(".choices li", has_text=table.play.id[:8])
     await expect(line).to_contain_text("Calls for an arbiter: 1. Protests to be ruled on: 1.")
@@ -99,7 +99,7 @@ async def test_a_ruling_is_saved_here_and_signed_elsewhere(page: Page, club: Clu
     shown = detail.locator(".prepared")
     for line in (
         f"Arbiter 0 rules on Kingdomino, game {table.play.id[:8]}, as entry {table.play.record.size}.",
-        "Seat 0: 0:30 (30 s) off the clock, points off: 2.",
+        "Player 1: 0:30 (30 s) off the clock, points off: 2.",
         "It applies TBL-33.",
         "Reason: late",
     ):
@@ -115,7 +115,7 @@ async def test_a_ruling_is_saved_here_and_signed_elsewhere(page: Page, club: Clu
     words = ("rule", "--sign", file, "--key", tmp_path / "arbiter.pem", "--token-file", token, "--server", club.referee)
     done = await asyncio.to_thread(inside.referee, *words, "--yes")
     assert (done.returncode, done.stderr) == (0, "")
-    assert 'seat 0: 30s off the clock, 2 points off the score (TBL-33)\nreason: "late again"' in done.stdout
+    assert 'player 1: 30s off the clock, 2 points off the score (TBL-33)\nreason: "late again"' in done.stdout
     await expect(detail).to_contain_text("arbiter 0 rules: a penalty (TBL-33). “late\nagain”")
     # A repeated ruling is another one, for the place that comes next; the old file is worth nothing.
     done = await asyncio.to_thread(inside.referee, *words, "--yes")
@@ -235,7 +235,7 @@ async def test_what_is_not_possible_is_said_and_a_game_that_went_on_is_looked_at
         await expect(problem).to_contain_text(told)
         await expect(shown).to_have_count(0)
     await fill(detail, "penalty")
-    await expect(shown).to_contain_text("Seat 0: a warning.")
+    await expect(shown).to_contain_text("Player 1: a warning.")
     await table.play.step()
     await shown.get_by_role("button", name="Sign and enter").click()
     await expect(problem).to_contain_text("Nothing was signed.")

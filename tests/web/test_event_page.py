@@ -250,7 +250,7 @@ async def test_without_a_key_a_result_is_saved_and_entered_by_the_organiser(
     file.write_text(json.dumps(saved))
     code, said = await command("sign", event, file, "--yes")
     shown_lines = [
-        f"seat {seat}: {who} {'ABCDEFGH'[who - 1]}: place {seat + 1}" for seat, who in enumerate(saved["players"])
+        f"player {seat + 1}: {who} {'ABCDEFGH'[who - 1]}: place {seat + 1}" for seat, who in enumerate(saved["players"])
     ]
     assert (code, said.splitlines()) == (0, ["round 1, table 1", *shown_lines, "entered: round 1, table 1"])
     await expect(page.locator("#app")).to_contain_text("Without a result: 1 of 2 tables (2).")

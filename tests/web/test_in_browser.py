@@ -74,8 +74,10 @@ def agree(auditor: Auditor, jobs: Iterable[Job]) -> set[str]:
         ours, theirs = audit(BytesIO(data), policy), auditor.audited(data, policy)
         assert theirs["lines"] == ours.as_text().splitlines()
         assert theirs["exit_code"] == ours.exit_code
-        seats = [f"seat {each['seat']}: {in_english(each['how'])} {each['key']}" for each in theirs["said"]["seats"]]
-        assert [line for line in theirs["lines"] if line.startswith("seat ")] == [line.rstrip() for line in seats]
+        seats = [
+            f"player {each['seat'] + 1}: {in_english(each['how'])} {each['key']}" for each in theirs["said"]["seats"]
+        ]
+        assert [line for line in theirs["lines"] if line.startswith("player ")] == [line.rstrip() for line in seats]
         assert in_english([theirs["said"]["chance"]]).lower().startswith(f"chance: {ours.chance}")
         if certificates := theirs["said"]["certificates"]:
             assert f"certificates: {in_english([certificates])}" in theirs["lines"]

@@ -36,7 +36,7 @@ def refused_by_the_referee(error: Exception) -> Refusal:
     ("error", "czech"),
     [
         (
-            NotAwaited(phrase("seat {seat} is on turn", seat=1), "move by seat 1"),
+            NotAwaited(phrase("{player} is on turn", player=1), "move by player 2"),
             "Nic se nestalo: na tahu je místo 1",
         ),
         (
@@ -79,8 +79,8 @@ def test_what_is_wrong_in_a_form_is_told_in_the_language(read: Callable[[], obje
 
 
 def test_a_ruling_that_may_not_stand_is_told_in_the_language() -> None:
-    error = refused(not_awaited("seat {seat} is not on turn", "the seat on turn", seat=1))
-    assert str(error) == "not allowed now: seat 1 is not on turn; expected the seat on turn"
+    error = refused(not_awaited("{player} is not on turn", "the player on turn", player=1))
+    assert str(error) == "not allowed now: player 2 is not on turn; expected the player on turn"
     assert error.phrase is not None
     assert error.phrase.by("cs") == "teď to nejde: místo 1 není na tahu; očekává se: místo, které je na tahu"
 

@@ -341,10 +341,10 @@ async def test_a_token_that_is_not_the_seats(page: Page, club: Club) -> None:
     await hand.save_key()
     await hand.button(TAKE).click()
     await expect(page.locator(".told")).to_have_text(re.compile("^Nothing was entered: .*seat"))
-    await expect(hand.button("Take seat 0 now")).to_be_visible()
+    await expect(hand.button("Join now as player 1")).to_be_visible()
     hand.token = made.seat_tokens[0]
     await hand.open()
-    await hand.button("Take seat 0 now").click()
+    await hand.button("Join now as player 1").click()
     async with bots(club.referee, made, 1):
         await hand.play(1)
         await hand.on_turn()

@@ -64,7 +64,7 @@ async def test_a_page_that_is_loaded_again_at_every_point(page: Page, club: Club
     await expect(hand.stopped).to_contain_text("Open the link that you got from the organiser")
     await hand.sit()
     await page.reload()
-    await expect(page.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 1.")
+    await expect(page.locator(".stands")).to_have_text("Not begun yet. Still to join: player 2.")
     async with bots(club.referee, made, 1):
         await hand.on_turn()
         way = await Way.of(page)
@@ -258,7 +258,7 @@ async def test_what_is_killed_at_every_point_is_gone_on_with(
         await hand.button(TAKE).click()
         await expect(hand.state).to_have_text(WAITING)
         await start()
-        await expect(page.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 1.")
+        await expect(page.locator(".stands")).to_have_text("Not begun yet. Still to join: player 2.")
         # While the deck is made.
         await kill()
         async with bots(referee.address, made, 1):

@@ -49,7 +49,7 @@ def new_key(path: Path) -> str:
 
 
 async def name_key(club: Club, made: pb.CreateGameResponse, key: bytes) -> None:
-    """An arbiter names a key for seat 0."""
+    """An arbiter names a key for player 1."""
     calls = Arbiter(club.client.channel, made.game.id, made.arbiter_token)
     place = Record.replay(file.entries(BytesIO(await calls.log()))).place
     change = log_pb2.ChangeKey(seat=0, key=key)
@@ -64,11 +64,11 @@ async def test_the_key_file_brings_the_seat_back(page: Page, browser: Browser, c
     async with elsewhere(browser) as second:
         hand.page = second
         await hand.open()
-        await expect(second.get_by_role("heading", name="Seat 0 is taken")).to_be_visible()
+        await expect(second.get_by_role("heading", name="Someone plays as player 1 already")).to_be_visible()
         await hand.show_key(new_key(tmp_path / "other.pem"))
         await expect(second.get_by_role("alert")).to_have_text(MISFIT)
         await hand.show_key()
-        await expect(second.locator(".stands")).to_have_text("Not begun yet. Still to join: Seat 1.")
+        await expect(second.locator(".stands")).to_have_text("Not begun yet. Still to join: player 2.")
         async with bots(club.referee, made, 1):
             await hand.play(2)
             await second.goto("about:blank")
@@ -99,7 +99,7 @@ async def test_a_lost_key_is_changed_by_an_arbiter(page: Page, browser: Browser,
         public = bytes.fromhex(await named.inner_text())
         await name_key(club, made, public)
         # The holder of the old key can sign nothing more.
-        await expect(page.get_by_role("heading", name="Seat 0 is taken")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Someone plays as player 1 already")).to_be_visible()
         await expect(hand.turn).to_have_count(0)
         await anew.show_key()
         await anew.play(2)

@@ -59,7 +59,7 @@ async def test_a_seat_that_another_phone_took_is_not_played_here(page: Page, bro
     try:
         second = Hand.of(await context.new_page(), club.address, made)
         await second.sit()
-        await expect(page.get_by_role("heading", name="Seat 0 is taken")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Someone plays as player 1 already")).to_be_visible()
         await expect(first.turn).to_have_count(0)
     finally:
         await context.close()
@@ -147,7 +147,7 @@ async def test_what_is_agreed_to_is_what_was_proposed(page: Page, club: Club) ->
     await other.does(log_pb2.TakeBack(to_seq=entered - 1))
     await page.get_by_role("button", name="Agree to the take-back").click()
     asked = page.get_by_role("group", name="Agree to the take-back")
-    await expect(asked.get_by_role("listitem")).to_have_text([f"Seat 0: {hand.chosen[0]}"])
+    await expect(asked.get_by_role("listitem")).to_have_text([f"Player 1: {hand.chosen[0]}"])
     await asked.get_by_role("button", name="Agree", exact=True).click()
     await expect(page.get_by_text("You agreed.")).to_be_visible()
     await expect(hand.turn).to_be_visible()
@@ -155,7 +155,7 @@ async def test_what_is_agreed_to_is_what_was_proposed(page: Page, club: Club) ->
 
 @dataclass
 class Other:
-    """Seat 1 of a game, which acts only on command."""
+    """Player 2 of a game, which acts only on command."""
 
     play: Play
 

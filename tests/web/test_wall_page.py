@@ -29,7 +29,7 @@ async def test_twelve_games_are_followed_on_one_stream(club: Club, page: Page) -
     await expect(page.get_by_role("article")).to_have_count(12)
     await expect(page.get_by_role("img", name=re.compile("Board of seat"))).to_have_count(24)
     for play in (plays[0], plays[11]):
-        turn = f"Seat {play.seat_on_turn()} is on turn:"
+        turn = f"Player {play.seat_on_turn() + 1} is on turn:"
         await expect(card(page, play)).to_contain_text(turn)
         drawn = await card(page, play).locator("use").count()
         await play.steps(12)  # the first dominoes are placed
@@ -38,7 +38,11 @@ async def test_twelve_games_are_followed_on_one_stream(club: Club, page: Page) -
     result = plays[5].record.game.end
     assert result is not None
     first = result.winners
-    who = f"Seat {first[0]} wins." if len(first) == 1 else f"Seats {', '.join(map(str, first))} share the first place."
+    who = (
+        f"Player {first[0] + 1} wins."
+        if len(first) == 1
+        else f"{' and '.join(f'player {seat + 1}' for seat in first)} share the win."
+    )
     await expect(card(page, plays[5])).to_contain_text(f"{who} The game was played to its end.")
     await expect(page.get_by_role("status")).to_have_text("Games: 12, of which 11 are in progress.")
     assert len([url for url in asked if "/live?" in url]) == 1

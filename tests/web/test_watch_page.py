@@ -107,8 +107,8 @@ async def test_clocks_run_and_the_seat_on_turn_is_named(club: Club, page: Page) 
     await page.goto(f"{club.address}/g/{play.id}")
     for _ in range(2):
         seat = play.seat_on_turn()
-        turn = page.get_by_role("region", name=f"Seat {seat}")
-        await expect(page.get_by_text(f"Seat {seat} is on turn: choose a domino.")).to_be_visible()
+        turn = page.get_by_role("region", name=f"Player {seat + 1}")
+        await expect(page.get_by_text(f"Player {seat + 1} is on turn: choose a domino.")).to_be_visible()
         await expect(turn).to_have_class("turn")
         running = turn.get_by_role("timer")
         await expect(running).to_have_text(re.compile(r"^(59:\d\d|1:00:0\d)$"))
@@ -134,11 +134,15 @@ async def test_a_finished_game_has_its_result_and_its_file(rules: str, club: Clu
     result = play.record.game.end
     assert result is not None
     first = result.winners
-    who = f"Seat {first[0]} wins." if len(first) == 1 else f"Seats {', '.join(map(str, first))} share"
+    who = (
+        f"Player {first[0] + 1} wins."
+        if len(first) == 1
+        else f"{' and '.join(f'player {seat + 1}' for seat in first)} share"
+    )
     await expect(page.locator(".result h2")).to_contain_text(who)
     await expect(page.locator(".result")).to_contain_text("The game was played to its end.")
     order = sorted(range(3), key=lambda seat: result.places[seat])
-    rows = [f"{result.places[seat]}\tSeat {seat}\t{result.scores[seat]}" for seat in order]
+    rows = [f"{result.places[seat]}\tPlayer {seat + 1}\t{result.scores[seat]}" for seat in order]
     assert (await page.locator(".result tbody").inner_text()).splitlines() == rows
     # An earlier entry shows nothing of it.
     await page.get_by_role("button", name="One entry back").click()
@@ -159,7 +163,7 @@ async def test_a_game_that_was_aborted_or_does_not_exist_says_so(club: Club, pag
     await page.goto(f"{club.address}/g/{created.game.id}")
     await expect(page.locator(".result")).to_have_text("No result.The game was aborted. Play never began.")
     await page.goto(f"{club.address}/g/{waiting.game.id}")
-    await expect(page.get_by_text("Not begun yet. Still to join: Seats 0, 1.")).to_be_visible()
+    await expect(page.get_by_text("Not begun yet. Still to join: player 1 and player 2.")).to_be_visible()
 
 
 @pytest.mark.cut_off

@@ -92,6 +92,6 @@ async def elsewhere(browser: Browser) -> AsyncIterator[Page]:
 
 
 async def opened(club: Club, page: Page, **fields: Any) -> tuple[pb.CreateGameResponse, Hand]:
-    """Return a new game of two, and somebody with the link of seat 0."""
+    """Return a new game of two, and somebody with the link of player 1."""
     made = await club.client.create(2, rules_id="kingdomino", **fields)
     return made, Hand.of(page, club.address, made)

@@ -105,7 +105,7 @@ def trace(match: Match, game: Game, names: tuple[str, ...]) -> Iterator[str]:
     for step in steps(match, game):
         if isinstance(step.event, Ending):
             who = names[game.task.seats[step.seat or 0]]
-            yield f"seat {step.seat} ({who}) is out: {step.event.words}"
+            yield f"player {(step.seat or 0) + 1} ({who}) is out: {step.event.words}"
         else:
             yield game_text.line(match.game, step.state, step.event)
 

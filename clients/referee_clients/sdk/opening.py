@@ -156,11 +156,11 @@ def _read(known: Mapping[str, Option], name: str, value: Any) -> Any:
 
 def _ages(rules_id: str, known: Mapping[str, Option], age_order: str) -> Any:
     if _AGE_ORDER not in known:
-        raise BadWord("age-order", phrase(": {rules} does not ask for the seats' ages", rules=rules_id))
+        raise BadWord("age-order", phrase(": {rules} does not ask for the players' ages", rules=rules_id))
     try:
         return known[_AGE_ORDER].parse(age_order.replace(",", " "))
     except OptionError:
-        what = phrase(" {found}: expected seats, such as 2,0,1", found=repr(age_order))
+        what = phrase(" {found}: expected seats, from 0 (player 1) on, such as 2,0,1", found=repr(age_order))
         raise BadWord("age-order", what) from None
 
 
@@ -321,11 +321,13 @@ class Wishes:
             request.components = previous.opened.tables
         for seat in self.scribed:
             if not 0 <= seat < seats:
-                raise BadWord("scribed", phrase(" {seat}: the game has seats 0 to {last}", seat=seat, last=seats - 1))
+                raise BadWord(
+                    "scribed", phrase(" {seat}: the game has seats 0 (player 1) to {last}", seat=seat, last=seats - 1)
+                )
         request.seats.extend(log_pb2.Seat(scribed=seat in self.scribed) for seat in range(seats))
         if self.principals:
             if len(self.principals) != seats:
-                what = phrase(": {n} given; expected {seats}, one for each seat", n=len(self.principals), seats=seats)
+                what = phrase(": {n} given; expected {seats}, one for each player", n=len(self.principals), seats=seats)
                 raise BadWord("principal", what)
             request.principals.extend("" if name == "-" else name for name in self.principals)
         self._add_names(request)

@@ -25,7 +25,7 @@ KEPT: Final = "language"
 _SPOKEN: Final = "referee.language"
 """The key in the scope of a request: the gateway's words are in this language."""
 _KEPT_S: Final = 365 * 24 * 60 * 60
-_PARTS: Final = ("web", "report", "rules", "refusals", "phrases")
+_PARTS: Final = ("web", "report", "notation", "rules", "refusals", "phrases")
 """The parts of the catalogue that pages use."""
 
 

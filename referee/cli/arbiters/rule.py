@@ -106,7 +106,7 @@ def _sign_file(words: _SigningWords, _: dict[str, Any]) -> None:
 def key_told(said: Act) -> str:
     """Return in words that an arbiter changes a key."""
     assert isinstance(said, KeyChanged)  # noqa: S101 - what was asked about
-    return f"{said.author}: {act_words(said)}"
+    return f"{said.author.phrase}: {act_words(said)}"
 
 
 def _read(path: Path) -> Prepared:

@@ -130,7 +130,8 @@ def adjudicate(
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     try:
         ruled = () if rulings is None else game_texts.read(rulings, line_rulings.read)
-        found = game_texts.read(record, lambda words: adjudicated(words, on_illegal, ruled, say=say))
+        named = say.naming([roster.by_seat.get(seat, "") for seat in range(max(roster.by_seat, default=-1) + 1)])
+        found = game_texts.read(record, lambda words: adjudicated(words, on_illegal, ruled, say=named))
     except RulingError as error:
         raise Failure(f"--rulings {rulings}: {error}", EXIT_USAGE) from None
     found.setup = headings.completed(found.setup, roster, round_, table)

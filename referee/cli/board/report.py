@@ -24,7 +24,7 @@ from referee.log.verdict import Finding
 from referee.telling import report as game_report
 from referee.telling.game_file import GameFile
 from referee.text.notation.headers import MAX_NAME, Setup
-from referee.text.report.model import Heading, Seat, signatures, with_names
+from referee.text.report.model import Heading, Seat, signatures
 from referee.text.report.text import html, text
 from referee.text.words.catalogue import ENGLISH
 
@@ -196,15 +196,19 @@ def report(
                 )
             stream.seek(0)
             audit, made = game_report.report(
-                stream, verifier, head, lambda setup: completed(setup, Roster(), round_, table), say
+                stream,
+                verifier,
+                head,
+                lambda setup: completed(setup, Roster(), round_, table),
+                named=lambda seats: named(seats, roster),
+                say=say,
             )
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
-    made = with_names(made, named(made.seats, roster))
     if head:
-        made = replace(made, signatures=signatures(made.seats, head, say))
+        made = replace(made, signatures=signatures(made.seats, head, made.say))
     written = html(made) if as_html else text(made)
     if out is None:
         output.write(written)

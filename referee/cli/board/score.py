@@ -21,7 +21,7 @@ from referee.log.verdict import Finding, Verdict
 from referee.telling.game_file import GameFile, told_by
 from referee.text.notation import headers
 from referee.text.notation.headers import Setup
-from referee.text.report.model import Seat, rules_named, score_value, title
+from referee.text.report.model import rules_named, score_value, title
 from referee.text.report.sheet import Sheet, SheetError, Told, read
 from referee.text.report.text import sheet_lines
 from referee.text.words.catalogue import ENGLISH, Words
@@ -69,7 +69,7 @@ def score(
     say = words_in(language)
     told = _read(file, key)
     try:
-        found = told.sheet(say=say)
+        found = told.sheet(say=say if as_json else say.naming(told.setup.players))
     except SheetError as error:
         raise Failure(f"{file}: {error}", int(Verdict.RULES)) from None
     output.write(_json(told, found) if as_json else _text(told.setup, found, say))
@@ -101,12 +101,11 @@ def _told(path: Path, text: str) -> Told:
 
 
 def _text(setup: Setup, found: Sheet, say: Words) -> str:
-    names = {say("seat", n=seat): Seat(seat, name).called(say) for seat, name in enumerate(setup.players)}
     rules = rules_named(setup.rules_id, setup.version, found)
     draft = [say("draft")] if say.is_draft else []
     head = say("score.title", title=title(setup, say), n=setup.version)
     lines = [*draft, head, *headers.write(setup)[3:]]
-    return "".join(f"{line.rstrip()}\n" for line in (*lines, *sheet_lines(found, rules, names, say=say)))
+    return "".join(f"{line.rstrip()}\n" for line in (*lines, *sheet_lines(found, rules, say=say)))
 
 
 def _json(told: Told, found: Sheet) -> str:

@@ -180,7 +180,7 @@ class _Told:
             lines.append(f"game {number}, {identity}: points {scores}")
         if (sums := self.sums()) is not None:
             ranked = enumerate(zip(*sums, strict=True))
-            lines += [f"seat {seat}: {points} points, place {place}" for seat, (points, place) in ranked]
+            lines += [f"player {seat + 1}: {points} points, place {place}" for seat, (points, place) in ranked]
         return "".join(f"{line}\n" for line in lines)
 
     def as_json(self) -> str:

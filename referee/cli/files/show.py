@@ -235,7 +235,7 @@ def _write_pictures(out: str, shown: _Shown, seats: list[int]) -> None:
         path = Path(out.replace("{seat}", str(seat)))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            title = f"Seat {seat} after {shown.last}"
+            title = f"Player {seat + 1} after {shown.last}"
             path.write_text(draw.seat_svg(shown.position.state, seat, title), encoding="utf-8")
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None

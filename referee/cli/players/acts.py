@@ -127,7 +127,7 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     record = game_file.record
     said = floor.check(record, author, words.key, act)
     assert isinstance(said, SeatAct | KeyChanged)  # noqa: S101 - what was asked about
-    told = [f"{author}: {act_words(said)}"]
+    told = [f"{author.phrase}: {act_words(said)}"]
     if words.seat is not None:
         told.insert(0, player_line(words.seat, floor.names(record)))
     confirm([*told, *([f"reason: {quoted(text)}"] if text else []), *_about(game_file, act)], sure=words.yes)

@@ -190,7 +190,7 @@ def _kept(where: Path | None) -> str:
 
 def _play_one(seat: Join, how: _How) -> None:
     keep = how.keeping(seat) if how.keeping is not None else None
-    print(f"the key of seat {seat.seat} is {_kept(keep)}", file=sys.stderr)
+    print(f"the key of player {seat.seat + 1} is {_kept(keep)}", file=sys.stderr)
     result = play(
         seat,
         how.make,
@@ -294,7 +294,7 @@ class _Progress:
             return
         if not self._is_taken and self._seat in ledger.record.game.joins:
             self._is_taken = True
-            print(f"seat {self._seat} taken, waiting for the others", file=sys.stderr)
+            print(f"player {self._seat + 1}: the seat is taken, waiting for the others", file=sys.stderr)
         if playing and not self._has_begun:
             self._has_begun = True
             print("the game begins", file=sys.stderr)
@@ -302,11 +302,11 @@ class _Progress:
 
 def _summary(result: GameResult) -> str:
     if result.forfeited and not result.places:
-        return f"Seat {result.seat} has forfeited: {result.outcome}."
+        return f"Player {result.seat + 1} has forfeited: {result.outcome}."
     if not result.places:
         return f"The game is over: {result.outcome}."
-    scores = ", ".join(f"seat {seat}: {score}" for seat, score in enumerate(result.scores))
+    scores = ", ".join(f"player {seat + 1}: {score}" for seat, score in enumerate(result.scores))
     points = f" ({scores})" if scores else ""
     place = result.places[result.seat]
     shared = "joint " if result.places.count(place) > 1 else ""
-    return f"Seat {result.seat} finished {shared}number {place}{points}; {result.outcome}."
+    return f"Player {result.seat + 1} finished {shared}number {place}{points}; {result.outcome}."

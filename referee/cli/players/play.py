@@ -84,7 +84,7 @@ def play(
         keys = SeatKeys(path)
     except ClientError as error:
         raise Failure(str(error)) from None
-    print(f"the key of seat {seat.seat} is kept in {path}", file=sys.stderr)
+    print(f"the key of player {seat.seat + 1} is kept in {path}", file=sys.stderr)
     ascii_only = not console.has_lines()
     app = SeatApp(seat, keys, verifier=vkey, security=secured, log_copy=not no_log_copy, ascii_only=ascii_only)
     if (ended := asyncio.run(app.run_async())) is not None:

@@ -32,7 +32,7 @@ from referee.log.verdict import Finding
 from referee.telling.game_file import GameFile, as_text
 from referee.telling.words import told_end
 from referee.text.notation import position_text
-from referee.text.notation.outcomes import counted, outcome
+from referee.text.notation.outcomes import counted, outcome, players
 from referee.text.notation.position_text import Position
 from referee.text.notation.questions import Answerers, QueryError, answer_line, encode, parse_object, shown
 from referee.text.notation.violations import sentence
@@ -433,18 +433,20 @@ def _headline(found: pb.ProveDecidedResponse, entry: int) -> str:
     """Return the closest seat says it for all."""
     closest = max(found.gaps, key=lambda gap: (gap.most, not gap.loses_ties))
     if found.decided:
-        return f"DECIDED seat {found.leader} wins (after entry {entry}; {_in_words(closest, found.leader)})"
+        return f"DECIDED {players([found.leader])} wins (after entry {entry}; {_in_words(closest, found.leader)})"
     return f"OPEN: {_in_words(closest, found.leader)} (after entry {entry})"
 
 
 def _in_words(gap: pb.Gap, leader: int) -> str:
+    """Return the bound as a bound: no line of play need reach it."""
+    who, other = players([gap.seat]), players([leader])
     if gap.most > 0:
-        return f"seat {gap.seat} can still end {counted(gap.most, 'point')} ahead of seat {leader}, at the most"
+        return f"{who} cannot end more than {counted(gap.most, 'point')} ahead of {other}, by this bound"
     if gap.most < 0:
-        return f"seat {gap.seat} ends at least {counted(-gap.most, 'point')} behind seat {leader}"
+        return f"{who} ends at least {counted(-gap.most, 'point')} behind {other}"
     if gap.loses_ties:
-        return f"seat {gap.seat} can still have as many points as seat {leader}, and loses every tie"
-    return f"seat {gap.seat} can still have as many points as seat {leader}"
+        return f"{who} has at most as many points as {other}, and loses every tie"
+    return f"{who} has at most as many points as {other}, by this bound"
 
 
 def _table(found: pb.ProveDecidedResponse) -> Iterator[str]:

@@ -437,7 +437,7 @@ def _replay(folder: Path | None, text: str) -> None:
     if game is None:
         raise Failure(f"--replay {text}: the match in {folder} has no such game", EXIT_USAGE)
     names = named(config.match.bots)
-    lines = [f"seat {seat}: {printable(names[bot])}" for seat, bot in enumerate(game.task.seats)]
+    lines = [f"player {seat + 1}: {printable(names[bot])}" for seat, bot in enumerate(game.task.seats)]
     lines += trace(config.match, game, names)
     lines.append(f"{game.ending.words}: scores {list(game.scores)}, places {list(game.places)}")
     keys = Keys(folder)

@@ -67,7 +67,7 @@ def key_id_for(record: Record, intent: log_pb2.Intent, author: Author, body: byt
     if key is None:
         opened = record.opened
         expected = {
-            Role.SEAT: phrase("a seat that has joined"),
+            Role.SEAT: phrase("a player who has joined"),
             Role.SCRIBE: phrase("one of the game's {n} scribes", n=len(opened.scribe_keys)),
             Role.ARBITER: phrase("one of the game's {n} arbiters", n=len(opened.arbiter_keys)),
         }[author.role]

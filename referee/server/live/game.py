@@ -291,7 +291,7 @@ class LiveGame:
                 self.ledger.commit(rows, Clock(stamp_ms), reply)
         if rows:
             await reply.answer
-        late = phrase("the move came too late: seat {seat} had run out of time", seat=seat)
+        late = phrase("the move came too late: {player} had run out of time", player=seat)
         return NotAwaited(late, awaited_text(self.ledger.record))
 
     async def abort(self) -> None:

@@ -14,6 +14,7 @@ from referee.log.game import Phase
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.telling.docket import outcome_text
+from referee.text.notation.outcomes import players
 from referee.v1 import game_pb2 as pb
 from referee.v1 import game_service_pb2
 from referee.v1.game_service_pb2 import Snapshot
@@ -148,7 +149,7 @@ def awaited_text(record: Record) -> str:
     if arbitration.suspended is not None:
         return f"an arbiter, as the game is {arbitration.suspended.value}"
     act = {Phase.JOINING: "join", Phase.REVEALING: "reveal", Phase.PLAYING: "move"}[record.phase]
-    words = [f"{act} by seat {seat}" for seat in awaited_seats(record)]
+    words = [f"{act} by {players([seat])}" for seat in awaited_seats(record)]
     if is_scribe_awaited(record):
         words.append(f"declare by scribe {record.opened.declared.scribe}")
     return ", ".join(words)

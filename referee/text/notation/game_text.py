@@ -289,7 +289,7 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
     tree = act.children[-1] if act.data == "by_chance" else act.children[1]
     seat = seat_of(act)
     if _whose(awaited) != seat:
-        found = Said("line.chance") if seat is None else Said("line.acts", {"seat": seat})
+        found = Said("line.chance") if seat is None else Said("line.acts", {"player": seat})
         raise NotationError(Kind.ILLEGAL, place_of(act), found, _expected(awaited))
     if tree.data == "pass" and seat is not None:
         return ForcedPass(seat)
@@ -336,9 +336,9 @@ def _expected(awaited: Pending) -> Said:
     """Return what the game waits for."""
     match awaited:
         case Decision(seat, kinds):
-            return Said("line.awaited.seat", {"seat": seat, "kinds": _kinds(kinds)})
+            return Said("line.awaited.seat", {"player": seat, "kinds": _kinds(kinds)})
         case Forced(seat):
-            return Said("line.awaited.pass", {"seat": seat})
+            return Said("line.awaited.pass", {"seat": seat, "player": seat})
         case Chance(kind):
             return Said("line.awaited.chance", {"kind": _kind(kind)})
         case _:

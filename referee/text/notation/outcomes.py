@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.game import Ending
 from referee.games.results import Contest, Result, Wait
-from referee.text.words.catalogue import Words, load
+from referee.text.words.catalogue import Words, load, player
 
 IN_ENGLISH: Final = load("report")
 """The words on games in reports and beside them, in the default language."""
@@ -17,14 +17,14 @@ _RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFER
 
 
 def outcome(result: Result | None, contest: Contest, *, waits: Wait | None = None, say: Words = IN_ENGLISH) -> str:
-    """Return the winner and the reason: ``seat 0 wins: seat 1 resigned``, ``no result: an arbiter voided the game``.
+    """Return the winner and the reason, as in ``player 1 wins: player 2 resigned``.
 
     ``result``: the result of the contest and the position; None: the game is not over. ``waits``: the reason, if it is
     not entered yet.
     """
     words = _who(result, say)
     if why := ", ".join(_reasons(result, contest, say)):
-        words += f"{':' if result is not None else ';'} {why}"
+        words = f"{words}; {why}" if result is None else say("outcome.why", who=words, why=why)
     taken = list(_penalties(contest, say))
     if taken and contest.ruled is None and (result is None or result.scores):
         words += say("outcome.taken", taken=_joined(taken, say))
@@ -48,8 +48,8 @@ def _who(result: Result | None, say: Words) -> str:
     if not winners:
         return say("outcome.nobody")
     if len(winners) == 1:
-        return say("outcome.wins", seat=winners[0])
-    return say("outcome.share", seats=seats(winners, say))
+        return say("outcome.wins", player=winners[0])
+    return say("outcome.share", players=winners)
 
 
 def _reasons(result: Result | None, contest: Contest, say: Words) -> Iterator[str]:
@@ -62,7 +62,7 @@ def _reasons(result: Result | None, contest: Contest, say: Words) -> Iterator[st
         yield say("ruled.aborted.by_somebody")  # by whom is not known: it may be that no deck could be made (TBL-39)
     if result is not None and result.scores and result.ending is Ending.STALLED:
         yield say("ruled.turns")
-    yield from (say(f"left.{ending.name.lower()}", seat=seat) for seat, ending in contest.out.items())
+    yield from (say(f"left.{ending.name.lower()}", player=seat) for seat, ending in contest.out.items())
 
 
 def _ruled(ending: Ending, say: Words) -> str:
@@ -72,7 +72,7 @@ def _ruled(ending: Ending, say: Words) -> str:
 def _penalties(contest: Contest, say: Words) -> Iterator[str]:
     """Yield points off, which count in a game that its rules end."""
     taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
-    yield from (say("points_off", n=points, seat=seat) for seat, points in taken)
+    yield from (say("points_off", n=points, player=seat) for seat, points in taken)
 
 
 def _joined(taken: Sequence[str], say: Words) -> str:
@@ -93,13 +93,13 @@ def _about_ruled(contest: Contest, taken: Sequence[str], say: Words) -> Iterator
 
 
 def standings(scores: Sequence[int], places: Sequence[int], say: Words = IN_ENGLISH) -> str:
-    """Return points and places by seat: ``seat 0 21 points, place 2, seat 1 place 1``; either may be empty."""
+    """Return points and places of all: ``player 1: 21 points, place 2; player 2: place 1``; either may be empty."""
     if not places:
         return say("outcome.none")
     if not scores:
-        return ", ".join(say("standing.place", seat=seat, place=place) for seat, place in enumerate(places))
+        return "; ".join(say("standing.place", player=seat, place=place) for seat, place in enumerate(places))
     by_seat = enumerate(zip(scores, places, strict=True))
-    return ", ".join(say("standing", seat=seat, n=score, place=place) for seat, (score, place) in by_seat)
+    return "; ".join(say("standing", player=seat, n=score, place=place) for seat, (score, place) in by_seat)
 
 
 ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th", "6th")
@@ -112,13 +112,10 @@ def counted(number: int, what: str, more: str = "") -> str:
 
 
 def named(words: Sequence[str], say: Words = IN_ENGLISH) -> str:
-    """Return ``seat 0, seat 1 and seat 2``."""
-    *some, last = words
-    return f"{', '.join(some)}{say('and')}{last}" if some else last
+    """Return ``Anna, player 2 and player 3``."""
+    return say.listed(words)
 
 
-def seats(numbers: Sequence[int], say: Words = IN_ENGLISH) -> str:
-    """Return ``seats 0, 1 and 2``; ``seat 0``."""
-    if len(numbers) == 1:
-        return say("seat", n=numbers[0])
-    return say("seats", numbers=named([str(number) for number in numbers], say))
+def players(seats: Sequence[int], say: Words = IN_ENGLISH) -> str:
+    """Return ``Anna, player 2 and player 3``."""
+    return say.listed([player(say, seat) for seat in seats])

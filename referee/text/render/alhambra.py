@@ -25,7 +25,7 @@ from referee.text.render.drawing import (
     listed,
     numbers,
     picture,
-    seat_words,
+    player_words,
     shadow,
     symbol,
     widened,
@@ -154,7 +154,7 @@ def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only:
     """Write the Alhambras of these seats, and the neutral player's tiles; ends in a newline."""
     lines = [*wrapped(_neutral(state)), ""] if state.seats == 2 else []
     for seat in range(state.seats) if seats is None else seats:
-        has = [f"{seat_words(seat, ())}: {_scored(state, seat)}", f"  built: {_counts(state.counts(seat))}"]
+        has = [f"{player_words(seat)}: {_scored(state, seat)}", f"  built: {_counts(state.counts(seat))}"]
         lines += [*wrapped(has), "", text(state.layouts[seat], ascii_only=ascii_only)]
     return "\n".join(lines)
 
@@ -183,7 +183,7 @@ def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     tiles = state.tile_set.names
     hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
     start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
-    yield f"{seat_words(seat, names)}: {_scored(state, seat)}{start}"
+    yield f"{player_words(seat, names)}: {_scored(state, seat)}{start}"
     yield f"  built: {_counts(state.counts(seat))}"
     yield f"  hand, {total(hand)} money: {listed(map(card_name, hand))}"
     yield f"  reserve: {listed(tiles[tile] for tile in tiles_of(state.reserves[seat]))}"

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from referee.games import registry
 from referee.games.game import Cell, Chance, Decision, Forced, Over, Pending
+from referee.text.words.catalogue import load, player
 
 
 class Renderer(Protocol):
@@ -81,26 +82,25 @@ _WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=Fal
 
 
 def awaited(pending: Pending) -> str:
-    """Return the words for the awaited act: ``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules):
-    …``.
+    """Return the awaited act: ``player 1 to move: take money``, ``awaiting chance: hand`` or ``over (rules): …``.
 
     The worth of a position is that of its moves alone: forfeits, penalties and rulings are no part of it.
     """
     match pending:
         case Decision(seat, kinds):
-            return f"seat {seat} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
+            return f"{player_words(seat)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
         case Chance(kind):
             return f"awaiting chance: {kind.replace('_', ' ')}"
         case Forced(seat):
-            return f"seat {seat} has no legal action"
+            return f"{player_words(seat)} has no legal action"
         case Over(ending, scores):
-            first, *others = (f"seat {seat} {score}" for seat, score in enumerate(scores))
+            first, *others = (f"{player_words(seat)}: {score}" for seat, score in enumerate(scores))
             return f"over ({ending.words}), by the moves alone: {', '.join([f'{first} points', *others])}"
 
 
-def seat_words(seat: int, names: Sequence[str]) -> str:
-    """Return ``seat 1``, or ``seat 1, Blue``. ``names``: by seat, empty for none."""
-    return f"seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"seat {seat}"
+def player_words(seat: int, names: Sequence[str] = ()) -> str:
+    """Return ``player 1`` for seat 0, or the name. ``names``: by seat, empty for none."""
+    return player(load("report").naming(names), seat)
 
 
 def wrapped(lines: Iterable[str]) -> Iterable[str]:

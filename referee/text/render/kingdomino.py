@@ -31,7 +31,7 @@ from referee.text.render.drawing import (
     listed,
     numbers,
     picture,
-    seat_words,
+    player_words,
     shadow,
     widened,
     with_mark,
@@ -181,10 +181,10 @@ def _table(state: State) -> Iterable[str]:
     if state.order and state.lines <= 1:
         yield f"first order: {listed(map(str, state.order))}"
     for number, seat in state.kings:
-        yield f"to be placed: {dominoes[number - 1]}, seat {seat}"
+        yield f"to be placed: {dominoes[number - 1]}, {player_words(seat)}"
     for number in state.offer:
         seat_on_it = state.claims.get(number)
-        yield f"line: {dominoes[number - 1]}, {'free' if seat_on_it is None else f'seat {seat_on_it}'}"
+        yield f"line: {dominoes[number - 1]}, {'free' if seat_on_it is None else player_words(seat_on_it)}"
     if state.removed:
         yield f"left over and removed: {listed(map(str, state.removed))}"
 
@@ -193,7 +193,7 @@ def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     kingdom = state.kingdoms[seat]
     bonus = state.score(seat) - kingdom.score()
     points = f"{state.score(seat)} points" + (f", {bonus} of them bonus" if bonus else "")
-    yield f"{seat_words(seat, names)}: {points}; largest area {kingdom.largest_area()}; crowns {kingdom.crowns()}"
+    yield f"{player_words(seat, names)}: {points}; largest area {kingdom.largest_area()}; crowns {kingdom.crowns()}"
     if kingdom.castle is not None:
         yield f"  castle in column {kingdom.castle[0]}, row {kingdom.castle[1]} of the frame"
     if named := [number for number in state.discarded[seat] if number != UNKNOWN]:

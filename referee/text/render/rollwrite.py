@@ -19,7 +19,7 @@ from referee.text.render.drawing import (
     definitions,
     listed,
     picture,
-    seat_words,
+    player_words,
     words,
     wrapped,
 )
@@ -83,7 +83,7 @@ def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only:
     """Write the sheets of these seats, the completed types and the virtual players; ends in a newline."""
     lines = [*wrapped([_sheet(state), *_completed(state)]), ""]
     for seat in range(state.seats) if seats is None else seats:
-        points = f"{seat_words(seat, ())}: {state.scores[seat]} points; coins {state.coins[seat]}"
+        points = f"{player_words(seat)}: {state.scores[seat]} points; coins {state.coins[seat]}"
         drawn = text(state.sheet, state.built[seat], (), (), ascii_only=ascii_only)
         lines += [*wrapped([points, f"  built: {_counts(state, state.counts(seat))}"]), "", drawn]
     return "\n".join(lines)
@@ -105,12 +105,12 @@ def _completed(state: State) -> Iterable[str]:
     scores = state.virtual_scores
     for player, counts in enumerate(state.virtual):
         points = f"{scores[player]} points; " if state.is_against else ""
-        yield f"virtual {player}: {points}{_counts(state, counts)}"
+        yield f"virtual {player + 1}: {points}{_counts(state, counts)}"
 
 
 def _award(award: Award, *, against: bool) -> str:
-    seats = [f"seat {seat}" for seat in award.seats]
-    players = [*seats, *(f"virtual {player}" for player in award.virtual)]
+    seats = [player_words(seat) for seat in award.seats]
+    players = [*seats, *(f"virtual {player + 1}" for player in award.virtual)]
     # Boards alone need not say the round.
     when = f" in round {award.round}" if award.round else ""
     words = f"completed{when}: {TYPES[award.type]} by {' and '.join(players)}"
@@ -122,7 +122,7 @@ def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     start = "; start seat" if seat == state.start and state.phase > Phase.START_SEAT else ""
     coins = f"coins {state.coins[seat]}, circled {state.circled[seat]} of {state.sheet.coin_track}"
     now = "" if state.phase is Phase.OVER else " now"
-    yield f"{seat_words(seat, names)}: {state.scores[seat]} points{now}; {coins}{start}"
+    yield f"{player_words(seat, names)}: {state.scores[seat]} points{now}; {coins}{start}"
     yield f"  built: {_counts(state, state.counts(seat))}"
     blue, yellow = (listed(map(str, dice[seat])) for dice in (state.blue, state.yellow))
     yield f"  dice: blue {blue}, yellow {yellow}"

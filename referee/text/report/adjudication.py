@@ -7,6 +7,7 @@ that the rules forbid: the arbiter's policy decides about it. It signs and write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from referee.games.game import ForcedPass
@@ -91,7 +92,9 @@ def _run(
     found, acts = game_text.parse(text)
     if headers.POSITION in found.values:
         raise found.wrong(headers.POSITION, "a game, from its first event on")
-    setup, done = found.setup(), [table.act_of_tree(act) for act in acts if act.data == "by_table"]
+    setup = found.setup()
+    say = say.naming([given or own for given, own in zip_longest(say.names, setup.players, fillvalue="")])
+    done = [table.act_of_tree(act) for act in acts if act.data == "by_table"]
     log = log_of(setup, done) if log_of is not None and done else None
 
     def tried(line: int) -> Adjudication:
@@ -428,7 +431,7 @@ class _Judge:
     ) -> Illegal:
         reason = "" if wrong.violations else wrong.why(self._say)
         taken = ruling.points_off if ruling else ()
-        off = "".join(f"; {self._say('points_off', n=off.points, seat=off.seat)}" for off in taken)
+        off = "".join(f"; {self._say('points_off', n=off.points, player=off.seat)}" for off in taken)
         found = Illegal(
             wrong.line,
             wrong.column,

@@ -9,9 +9,10 @@ from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.position import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
-from referee.text.notation.outcomes import seats
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.notation.outcomes import players as named
 from referee.text.report.sheet import Item, Player, Reason, Sheet, SheetError, share, tied, upper
-from referee.text.words.catalogue import Words
+from referee.text.words.catalogue import Words, player
 
 _LAST = 3
 _Round = tuple[int, State]
@@ -38,7 +39,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool, say: Words) -> 
     for seat, points in enumerate(rest):
         if points < 0 or (points and not before):
             least = explained[seat] if over else 0
-            what = f"seat {seat}: {state.scores[seat]} points with {state.scorings} scoring rounds held"
+            what = f"{player(IN_ENGLISH, seat)}: {state.scores[seat]} points with {state.scorings} scoring rounds held"
             raise SheetError(what, f"at least {least}" if before else str(least))
     ranks = places(totals)
     players = []
@@ -47,9 +48,9 @@ def sheet(state: State, scored: Sequence[State], *, final: bool, say: Words) -> 
         if before:
             group, what, how = (say(f"alhambra.before.{part}") for part in ("group", "what", "how"))
             items.insert(0, Item(group, what, how, rest[seat], ("ALH-E1",)))
-        players.append(Player(say("seat", n=seat), tuple(items), totals[seat], ranks[seat]))
+        players.append(Player(player(say, seat), tuple(items), totals[seat], ranks[seat]))
     ties = [
-        Reason(upper(say("alhambra.tie", who=seats(group, say), n=totals[group[0]])), ("ALH-E10", "ALH-F12"))
+        Reason(upper(say("alhambra.tie", who=named(group, say), n=totals[group[0]])), ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
     remarks = [*([say("alhambra.before")] if before else []), *_uneven_piles(state, say)]
@@ -94,10 +95,10 @@ def _items(seat: int, round_: int, state: State, say: Words) -> Iterator[Item]:
 
 
 def _share(seat: int, round_: int, line: Line, say: Words) -> tuple[str, tuple[str, ...]]:
-    """``1st and 2nd places shared with seat 1 and the neutral player, (21 + 13) / 2 = 17 each``."""
+    """``1st and 2nd places shared with player 2 and the neutral player, (21 + 13) / 2 = 17 each``."""
     points = place_points(round_, line.type)[line.place - 1 : line.place - 1 + len(line.players)]
     others = [other for other in line.players if other != seat]
-    names = [say("alhambra.neutral") if other == NEUTRAL else say("seat", n=other) for other in others]
+    names = [say("alhambra.neutral") if other == NEUTRAL else player(say, other) for other in others]
     words = share(line.place, points, names, line.each, say)
     if not others:
         return words, ("ALH-E1",)

@@ -8,9 +8,9 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS, UNKNOWN
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
-from referee.text.notation.outcomes import seats
+from referee.text.notation.outcomes import players as named
 from referee.text.report.sheet import Item, Player, Reason, Sheet, tied, upper
-from referee.text.words.catalogue import Words
+from referee.text.words.catalogue import Words, player
 
 
 def sheet(
@@ -24,7 +24,7 @@ def sheet(
     standings = [state.standing(seat) for seat in range(state.seats)]
     ranks = places(standings)
     players = [
-        Player(say("seat", n=seat), tuple(_items(state, seat, say)), state.score(seat), ranks[seat])
+        Player(player(say, seat), tuple(_items(state, seat, say)), state.score(seat), ranks[seat])
         for seat in range(state.seats)
     ]
     remarks = [say("kingdomino.dynasty")] if state.options.dynasty else []
@@ -61,7 +61,7 @@ def _ties(standings: Sequence[Standing], say: Words) -> Iterator[Reason]:
     for group in tied([standing.points for standing in standings]):
         areas = {standings[seat].largest_area for seat in group}
         sizes = _each(group, [standings[seat].largest_area for seat in group], say)
-        words = say("kingdomino.tie", who=seats(group, say), n=standings[group[0]].points, areas=sizes)
+        words = say("kingdomino.tie", who=named(group, say), n=standings[group[0]].points, areas=sizes)
         rules = ["KDO-21"]
         if still := tied([standings[seat].largest_area for seat in group]):
             rules.append("KDO-22")
@@ -71,9 +71,9 @@ def _ties(standings: Sequence[Standing], say: Words) -> Iterator[Reason]:
             alike = [seat for seat in equal if standings.count(standings[seat]) > 1]
             if alike:
                 rules.append("KDO-23")
-                words += "; " + say("kingdomino.tie.alike", who=seats(alike, say))
+                words += "; " + say("kingdomino.tie.alike", who=named(alike, say))
         yield Reason(upper(f"{words}."), tuple(rules))
 
 
 def _each(group: Sequence[int], values: Sequence[int], say: Words) -> str:
-    return ", ".join(say("seat.has", seat=seat, n=value) for seat, value in zip(group, values, strict=True))
+    return ", ".join(say("player.has", player=seat, n=value) for seat, value in zip(group, values, strict=True))

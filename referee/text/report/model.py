@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -19,7 +19,7 @@ from referee.text.notation.violations import sentence
 from referee.text.render.drawing import renderer
 from referee.text.report.rulings import Adjudication, Entered, Illegal, Step
 from referee.text.report.sheet import Player, Sheet, Told, is_over, rules_of, upper
-from referee.text.words.catalogue import Words
+from referee.text.words.catalogue import Words, player
 
 Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
@@ -48,8 +48,13 @@ class Seat:
     """Its public key in hexadecimal, where a log tells it."""
 
     def called(self, say: Words = IN_ENGLISH) -> str:
-        """Return ``seat 0, Blue``; without a name the seat alone."""
-        return say("seat", n=self.number) + (f", {self.name}" if self.name else "")
+        """Return the name; without one that is known ``player 1``."""
+        return player(say, self.number, self.name or None)
+
+    def titled(self, say: Words = IN_ENGLISH) -> str:
+        """Return ``Player 1: Anna``, for a heading; without a name ``Player 1``."""
+        number, called = player(say, self.number, ""), self.called(say)
+        return upper(number) if called == number else f"{upper(number)}: {called}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +140,6 @@ class Report:
         """True if any row has one."""
         return any(row.time for row in self.rows)
 
-    def name_of(self, player: str) -> str:
-        """Return a player of the sheet with the name, if it has one."""
-        say = self.say
-        return next((seat.called(say) for seat in self.seats if player == say("seat", n=seat.number)), player)
-
 
 # Parts that reports have in common
 
@@ -162,7 +162,7 @@ def score_value(told: Told, found: Sheet) -> dict[str, Any]:
 
 
 def title(setup: Setup, say: Words = IN_ENGLISH) -> str:
-    """Return ``Kingdomino, 2 seats``."""
+    """Return ``Kingdomino, 2 players``."""
     return say("title", game=say(f"game.{setup.rules_id}"), n=setup.seats)
 
 
@@ -190,12 +190,6 @@ def about(
     return (*((say(f"about.{name}"), fact) for name, fact in facts.items() if fact), *more)
 
 
-def with_names(report: Report, seats: Sequence[Seat]) -> Report:
-    """Return the report with these seats, of the same numbers."""
-    drawn = tuple((seat.called(report.say), svg) for seat, (_, svg) in zip(seats, report.pictures, strict=True))
-    return replace(report, seats=tuple(seats), pictures=drawn)
-
-
 def signatures(seats: Sequence[Seat], heading: Heading, say: Words = IN_ENGLISH) -> tuple[str, ...]:
     """Return who signs the printed report."""
     arbiter = say("arbiter") + (f", {heading.arbiter}" if heading.arbiter else "")
@@ -209,7 +203,7 @@ def pictures(
     draw = renderer(rules_id)
     drawn = []
     for seat in seats:
-        svg = draw.seat_svg(state, seat.number, upper(say("seat", n=seat.number)))
+        svg = draw.seat_svg(state, seat.number, upper(player(say, seat.number, "")))
         drawn.append((seat.called(say), _REFERENCE.sub(rf"\1s{seat.number}-", svg)))
     return tuple(drawn)
 
@@ -232,9 +226,9 @@ def standings(result: Result | None, players: Sequence[Player] = (), say: Words 
         return ()
     points = result.scores or (None,) * len(result.places)
     by_seat = enumerate(zip(result.places, points, strict=True))
-    found = [Standing(place, say("seat", n=seat), own) for seat, (place, own) in by_seat]
+    found = [Standing(place, player(say, seat), own) for seat, (place, own) in by_seat]
     if result.scores:
-        found += [Standing(player.place, player.name, player.total) for player in players[len(found) :]]
+        found += [Standing(other.place, other.name, other.total) for other in players[len(found) :]]
     return tuple(sorted(found, key=lambda standing: standing.place))
 
 

@@ -9,7 +9,7 @@ from referee.games.rollwrite.scoring import Score, Share, place_of
 from referee.text.notation.outcomes import named
 from referee.text.report.sheet import Item, Player, Reason, Sheet, tied, upper
 from referee.text.report.sheet import share as shared
-from referee.text.words.catalogue import Words
+from referee.text.words.catalogue import Words, player
 
 
 def sheet(
@@ -21,8 +21,8 @@ def sheet(
 ) -> Sheet:
     """Score the sheets as they are; places of types that no player has completed are those of the end."""
     scores, shares = state.score()
-    names = [say("seat", n=seat) for seat in range(state.seats)]
-    names += [say("rollwrite.virtual", n=player) for player in range(len(state.virtual))]
+    names = [player(say, seat) for seat in range(state.seats)]
+    names += [say("rollwrite.virtual", n=number + 1) for number in range(len(state.virtual))]
     ranked = range(len(scores) if state.is_against else state.seats)
     totals = [scores[player].total for player in ranked]
     players = [

@@ -146,7 +146,7 @@ class Scorebook:
 
     def take_off(self, ruling: rulings.LineRuling | None) -> None:
         for off in ruling.points_off if ruling is not None else ():
-            words = self._say("points_off", n=off.points, seat=off.seat)
+            words = self._say("points_off", n=off.points, player=off.seat)
             told = rulings.in_the_log(ruling.line, str(ruling)) if ruling is not None else ""
             line = None if ruling is None else ruling.line
             self.add(rulings.Entered(rulings.Step.PENALTY, None, words, line, off.seat, points=off.points, ruling=told))

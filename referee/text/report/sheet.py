@@ -30,7 +30,7 @@ class Item:
     """The group of the item, such as ``round 3`` or ``areas``."""
     what: str
     how: str
-    """The origin of the points: ``shares 1st and 2nd place with seat 1: (21 + 13) / 2 = 17``."""
+    """The origin of the points: ``shares 1st and 2nd place with player 2: (21 + 13) / 2 = 17``."""
     points: int
     rules: tuple[str, ...]
     """Ids of the rules that give them."""
@@ -41,7 +41,7 @@ class Player:
     """One player's items and points. The items' points add up to ``total``."""
 
     name: str
-    """``seat 0``, or ``virtual 0`` of a virtual player with points."""
+    """``player 1``, or ``virtual 1`` of a virtual player with points."""
     items: tuple[Item, ...]
     total: int
     place: int
@@ -227,7 +227,7 @@ def tied(totals: Sequence[int]) -> list[list[int]]:
 
 
 def share(first: int, points: Sequence[int], others: Sequence[str], each: int, say: Words = IN_ENGLISH) -> str:
-    """Return ``1st and 2nd places shared with seat 1, (21 + 13) / 2 = 17 each``; with no others, the place alone.
+    """Return ``1st and 2nd places shared with player 2, (21 + 13) / 2 = 17 each``; with no others, the place alone.
 
     ``first``: the best of the places; ``points``: of each place; ``each``: every player's share.
     """

@@ -85,13 +85,11 @@ def _to_sign(report: Report) -> list[str]:
 def _summary(report: Report) -> list[str]:
     say = report.say
     lines = [report.title, "=" * len(report.title), *_draft(say), "", f"{report.headline}.", *report.verdict, ""]
-    for each in report.result:
-        points = "" if each.points is None else f": {say('points', n=each.points)}"
-        lines.append(f"{each.place}. {report.name_of(each.player)}{points}")
-    lines += [""] if report.result else []
+    if report.result:
+        lines += [*_standings(report), ""]
     lines += [*_facts(report.about), ""]
     for seat in report.seats:
-        lines += [upper(seat.called(say)), *(f"  {line}" for line in _facts(seat.facts))]
+        lines += [seat.titled(say), *(f"  {line}" for line in _facts(seat.facts))]
     if report.wrong:
         lines += _headed(say("head.illegal"))
         lines += _wrong_lines(report.wrong)
@@ -99,20 +97,27 @@ def _summary(report: Report) -> list[str]:
     if report.sheet is None:
         lines.append(report.no_sheet)
     else:
-        names = {player.name: report.name_of(player.name) for player in report.sheet.players}
-        lines += sheet_lines(report.sheet, report.rules, names, places=False, say=say)
+        lines += sheet_lines(report.sheet, report.rules, places=False, say=say)
     return lines
+
+
+def _standings(report: Report) -> Iterator[str]:
+    """Yield places, players and points in columns: a place beside a number that is a player's would be read wrongly."""
+    say, has_points = report.say, any(each.points is not None for each in report.result)
+    rows = [(say("slip.place"), say("slip.player"), say("slip.points") if has_points else "")]
+    rows += [(str(each.place), each.player, "" if each.points is None else str(each.points)) for each in report.result]
+    first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
+    yield from (f"{place:{first}}  {player:{second}}  {points}".rstrip() for place, player, points in rows)
 
 
 def sheet_lines(
     sheet: Sheet,
     rules: Iterable[Rule],
-    names: dict[str, str] | None = None,
     *,
     places: bool = True,
     say: Words = IN_ENGLISH,
 ) -> Iterator[str]:
-    """Yield a score sheet. ``names``: of the players, where they are not their seats alone."""
+    """Yield a score sheet."""
     yield from (line for remark in sheet.remarks for line in _wrapped(remark))
     items = [item for player in sheet.players for item in player.items]
     total = say("total")
@@ -120,7 +125,7 @@ def sheet_lines(
     how = max((len(item.how) for item in items), default=0)
     for player in sheet.players:
         yield ""
-        name = upper((names or {}).get(player.name, player.name))
+        name = upper(player.name)
         place = f", {say('place', n=player.place)}" if places and player.place else ""
         yield f"{name}: {say('points', n=player.total)}{place}"
         for group, own in player.groups():

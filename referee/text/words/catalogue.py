@@ -3,6 +3,9 @@
 A text has ``{places}``. Where its wording depends on a number it is an object of forms: ``of`` names the place whose
 number decides, the other keys are the plural categories of CLDR that the language has, such as ``one`` and ``other``.
 
+The part ``notation`` is the one table of pieces and verbs: ``type.garden`` has the word, ``short.type.garden`` what
+may be typed for it. The keys are those of the notation.
+
 A text that is made in English, such as the reason for a refusal, is a ``Phrase``: its English text is the key.
 
 People have names, or else count from 1. A text names them in its places ``player``, ``Player`` where a sentence begins,
@@ -39,6 +42,9 @@ _STATE: Final = "_state"
 _AGAIN: Final = "_again"
 _READ: Final = "read"
 _PHRASES: Final = "phrases"
+_NOTATION: Final = "notation"
+_PIECES: Final = {"report": ("type.", "terrain.", "side."), "web": ("type.", "terrain.", "side.", "currency.")}
+"""The words of the notation that a part says, too, by the beginnings of their keys."""
 _MOST_DEEP: Final = 8
 """The depth of phrases within phrases sent by others."""
 _PLACE: Final = re.compile(r"\{(\w+)\}")
@@ -74,6 +80,11 @@ class Phrase:
 
     text: str
     places: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take a seat, from 0, in the place ``player`` as the player there."""
+        if isinstance(seat := self.places.get(_PLAYER), int):
+            object.__setattr__(self, "places", {**self.places, _PLAYER: player_phrase(seat)})
 
     def __str__(self) -> str:
         return _filled(self.text, self.places)
@@ -216,6 +227,8 @@ def load(part: str, language: str = ENGLISH) -> Words:
     own.pop(_AGAIN, None)
     if language != ENGLISH and ENGLISH in languages(part):
         own = {key: _in_any_form(text) for key, text in _read(part, ENGLISH).items()} | own
+    if starts := _PIECES.get(part):
+        own |= {key: text for key, text in load(_NOTATION, language).texts.items() if key.startswith(starts)}
     return Words(language, MappingProxyType(own), is_draft)
 
 

@@ -50,7 +50,12 @@ def _last_turn(state: State, budget: int) -> Callable[[int, int], tuple[Award, .
 
 
 def _gap(state: State, seat: int, leader: int, awards: Iterable[Award]) -> Gap:
-    parts = [Part(f"points of seat {seat} now, less those of seat {leader}", state.scores[seat] - state.scores[leader])]
+    parts = [
+        Part(
+            f"points of player {seat + 1} now, less those of player {leader + 1}",
+            state.scores[seat] - state.scores[leader],
+        )
+    ]
     for award in awards:
         for what, gained in (("majorities", award.majorities), ("walls", award.walls)):
             if gained:

@@ -98,14 +98,21 @@ def _gap(state: State, seat: int, leader: int, pair: _Pair) -> Gap:
     """Return the gap, with its reasons."""
     points = pair.best.standing.points - pair.worst.standing.points
     ends = ((seat, pair.best, 1, "at the most"), (leader, pair.worst, -1, "at the least"))
-    parts = [Part(f"points of seat {seat} now, less those of seat {leader}", state.score(seat) - state.score(leader))]
+    parts = [
+        Part(
+            f"points of player {seat + 1} now, less those of player {leader + 1}",
+            state.score(seat) - state.score(leader),
+        )
+    ]
     for who, end, sign, word in ends:
         areas = state.kingdoms[who].score()
         count = Prospect(state, who).dominoes
         dominoes = f"{count} {'domino' if count == 1 else 'dominoes'}"
-        parts.append(Part(f"areas of seat {who} grow, with {dominoes} to come, {word}", sign * (end.areas - areas)))
+        parts.append(
+            Part(f"areas of player {who + 1} grow, with {dominoes} to come, {word}", sign * (end.areas - areas))
+        )
         bonuses = state.score(who) - areas
-        parts.append(Part(f"bonuses of seat {who} change, {word}", sign * (end.bonuses - bonuses)))
+        parts.append(Part(f"bonuses of player {who + 1} change, {word}", sign * (end.bonuses - bonuses)))
     needed = [parts[0], *(part for part in parts[1:] if part.points)]
     return Gap(seat, points, tuple(needed), loses_ties=pair.ahead[1:] < (0, 0))
 

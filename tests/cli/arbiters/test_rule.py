@@ -31,7 +31,7 @@ class Ruled:
         return self._done("rule", kind, self.game.id, *words, *self.game.by("arbiter", f"arbiter{arbiter}"), *number)
 
     def by_scribe(self, word: str, *words: object) -> str:
-        """Return what the command of the scribe, for seat 0, prints."""
+        """Return what the command of the scribe, for player 1, prints."""
         return self._done(word, self.game.id, *words, *self.game.by("scribe"), "--scribe", 0, "--seat", 0)
 
     def refused(self, kind: str, *words: object) -> tuple[int, str]:
@@ -73,14 +73,14 @@ def test_a_game_is_paused_adjourned_and_resumed(ruled: Ruled) -> None:
 def test_clocks_penalties_and_forfeits(ruled: Ruled) -> None:
     ruled.game.until("place_domino")
     told = ruled.rule("set-clock", "--seat", 1, "--left", "1m30s", *ON)
-    assert "seat 1 has 1m30s left (TBL-2)\nthe clock showed " in told
+    assert "player 2 has 1m30s left (TBL-2)\nthe clock showed " in told
     told = ruled.rule("penalty", "--seat", 1, "--time", "30s", "--points", 2, "--strikes", 1, *ON)
-    assert "seat 1: 30s off the clock, 2 points off the score, 1 strike (TBL-2)" in told
-    assert "seat 1: a warning" in ruled.rule("penalty", "--seat", 1, *ON)
+    assert "player 2: 30s off the clock, 2 points off the score, 1 strike (TBL-2)" in told
+    assert "player 2: a warning" in ruled.rule("penalty", "--seat", 1, *ON)
     told = ruled.rule("forfeit", "--seat", 2, "--ending", "illegal-moves", *ON)
-    assert "seat 2 forfeits (illegal moves)" in told
-    assert "seat 2: out (illegal moves)\n" in ruled.docket()
-    assert "seat 2 plays again" in ruled.rule("reinstate", "--seat", 2, *ON)
+    assert "player 3 forfeits (illegal moves)" in told
+    assert "player 3: out (illegal moves)\n" in ruled.docket()
+    assert "player 3 plays again" in ruled.rule("reinstate", "--seat", 2, *ON)
 
 
 def test_moves_are_made_for_a_seat_or_stand_against_the_rules(ruled: Ruled) -> None:
@@ -99,7 +99,7 @@ def test_a_protest_is_ruled_on_appealed_and_the_game_goes_back(ruled: Ruled) -> 
     before = ruled.game.until("place_domino").record.size - 1
     much_happens(ruled)
     told = ruled.by_scribe("protest", "--entry", before, "--rule", "KDO-1", "--reason", "why?")
-    assert f"protests against entry {before} (KDO-1) for seat 0" in told
+    assert f"protests against entry {before} (KDO-1), for player 1" in told
     protest = entry(told)
     assert '"why?"; open: an arbiter has to rule on it' in ruled.docket()
     ruling = entry(ruled.rule("dismiss", "--decides", protest, *ON))
@@ -129,7 +129,7 @@ def much_happens(ruled: Ruled) -> None:
 def ends(ruled: Ruled, protest: int) -> None:
     """An arbiter decides the game, no ruling follows, and the file has all of it."""
     told = ruled.rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *ON)
-    assert "seat 0 5 points, place 2, seat 1 9 points, place 1" in told
+    assert "player 1: 5 points, place 2; player 2: 9 points, place 1" in told
     code, error = ruled.refused("void", *ON)
     assert (code, error.count("\n")) == (1, 1)
     shown(ruled.game, protest)
@@ -147,12 +147,12 @@ def shown(game: Game, protest: int) -> None:
         "arbiter: forfeit seat 2 illegal moves under TBL-2",
         " against KDO-13  [taken back by entry ",
         f"{protest}  0: protest against ",
-        "end (adjudicated): seat 0 5 points, place 2",
+        "end (adjudicated): player 1: 5 points, place 2",
     ):
         assert line in told, line
     code, told, _ = here("docket", file, "--key", key)
     assert (code, told.splitlines()[0]) == (0, "audit: COMPLETE")
-    assert "protest of seat 0 against entry" in told
+    assert "protest of player 1 against entry" in told
     assert '"why?"; ruled on in entry' in told
     cut = game.club.path / "cut.gamelog"
     cut.write_bytes(file.read_bytes().replace(b"why?", b"how?"))
@@ -203,7 +203,7 @@ def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
 def test_a_seat_calls_for_an_arbiter(club: Club) -> None:
     game = club.new("--rules", "kingdomino")
     game.until("choose_domino")
-    calls = 'seat 1 calls for an arbiter: "the line is wrong"'
+    calls = 'player 2 calls for an arbiter: "the line is wrong"'
     code, told, error = here("call", game.created["joins"]["1"], "the line is wrong")
     assert (code, error, told.splitlines()[0]) == (0, "", calls)
     found = here("docket", game.id, "--server", club.address)[1]
@@ -227,7 +227,7 @@ def test_a_game_is_paused_before_it_is_ruled_on(club: Club) -> None:
     code, told, error = here("rule", "adjudicate", *words, "--pause", typed="n\n")
     assert (code, error) == (1, "referee: nothing was sent\n")
     assert told.startswith(f"paused the game first, as entry {newest + 1}\nplace 1: p")
-    assert "\narbiter 0 rules: the game is over: seat 0 p" in told
+    assert "\narbiter 0 rules: the game is over: player 1: " in told
     assert told.endswith(still)
     on = ["--rule", "TBL-2", *game.by("arbiter", "arbiter0"), "--pause", "--yes"]
     code, told, error = here("rule", "restore", game.id, "--to", newest - 1, *on)
@@ -256,7 +256,7 @@ def test_without_a_rule_the_ruling_names_its_usual_one(club: Club) -> None:
     game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
     for words, told in (
-        (("penalty", game.id, "--seat", 0, "--points", 2), "seat 0: 2 points off the score (TBL-33)"),
+        (("penalty", game.id, "--seat", 0, "--points", 2), "player 1: 2 points off the score (TBL-33)"),
         (("pause", game.id), "the game is paused"),
         (("void", game.id), "the game does not count (TBL-36)"),
     ):
@@ -319,16 +319,18 @@ def test_seats_act_with_their_join_strings(club: Club, tmp_path: Path) -> None:
         return told
 
     told = act("take-back", 0, "--to", last)
-    assert f"seat 0: proposes to take back everything after entry {last}\nthis would take back:\n  {last + 1}  " in told
+    assert (
+        f"player 1: proposes to take back everything after entry {last}\nthis would take back:\n  {last + 1}  " in told
+    )
     proposal = int(told.rpartition(" ")[2])
-    assert "; seat 1 yet to agree" in here("docket", game.id, "--server", club.address)[1]
-    assert f"seat 1: agrees to the take-back that entry {proposal} proposes" in act("consent", 1, "--entry", proposal)
+    assert "; player 2 yet to agree" in here("docket", game.id, "--server", club.address)[1]
+    assert f"player 2: agrees to the take-back that entry {proposal} proposes" in act("consent", 1, "--entry", proposal)
     assert "protests against entry 1 (KDO-1)" in act("protest", 1, "--entry", 1, "--rule", "KDO-1")
-    assert "seat 1: resigns" in act("resign", 1)
+    assert "player 2: resigns" in act("resign", 1)
     told = here("docket", game.id, "--server", club.address)[1]
-    assert "the game has come to its end: seat 0 wins: seat 1 resigned; this waits for a ruling\n" in told
+    assert "the game has come to its end: player 1 wins: player 2 resigned; this waits for a ruling\n" in told
     assert f"  waits for a ruling on entry {proposal + 2}\n" in told
-    assert "  seat 0 place 1, seat 1 place 2\n" in told
+    assert "  player 1: place 1; player 2: place 2\n" in told
     wrong = format_join(club.address, game.id, 1, "x" * 43)
     code, _, error = here("resign", wrong, "--key", club.keys["seat1"], "--yes")
     assert (code, error.count("\n")) == (1, 1)

@@ -85,7 +85,7 @@ def test_both_spellings_and_a_changed_key(club: Club, tmp_path: Path) -> None:
         file = saved(tmp_path, prepared(play.record.place, warning, ""))
         code, told, error = here("rule", *word, file, *game.by("arbiter", "arbiter0"), "--yes")
         assert (code, error) == (0, "")
-        assert "arbiter 0 rules: seat 1: a warning (TBL-33)\nentered as entry" in told
+        assert "arbiter 0 rules: player 2: a warning (TBL-33)\nentered as entry" in told
         play = game.until("place_domino")
     file = saved(tmp_path, prepared(play.record.place, warning, "", arbiter=1))
     code, _, error = here("rule", f"--sign={file}", *game.by("arbiter", "arbiter1"), "--yes")

@@ -75,7 +75,7 @@ def test_a_result_that_waits_for_a_ruling_is_said_to_wait(keys: Path, tmp_path: 
     text.write_text(f"{BASE}1: protest against 5 TBL-9\n1: resign\n", encoding="utf-8")
     assert referee("record", text, *signed(keys, out)).returncode == 0
     for words in (("score", text), ("show", text), ("adjudicate", text), ("score", out), ("show", out)):
-        assert "eat 0 wins: seat 1 resigned; this waits for a ruling" in referee(*words).stdout, words
+        assert "eat 0 wins: player 2 resigned; this waits for a ruling" in referee(*words).stdout, words
 
 
 @pytest.mark.parametrize(
@@ -141,4 +141,4 @@ def test_a_penalised_game_has_the_points_of_its_moves_as_such(tmp_path: Path) ->
     text.write_text(re.sub(r"\[Result.*\n", "", game) + "arbiter: penalty seat 1 points 2\n", encoding="utf-8")
     shown = referee("show", text).stdout
     assert f'[Result "{points[0]} {int(points[1]) - 2}"]\n' in shown
-    assert f"\nover (rules), by the moves alone: seat 0 {points[0]} points, seat 1 {points[1]}\n" in shown
+    assert f"\nover (rules), by the moves alone: player 1 {points[0]} points, player 2 {points[1]}\n" in shown

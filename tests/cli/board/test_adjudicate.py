@@ -117,7 +117,7 @@ def test_a_fair_game_is_complete(folder: Path) -> None:
     assert [player["total"] for player in sheets[0]["players"]] == list(map(int, result.split()))
     assert sheets[0]["rules"].keys() == {"KDO-20"}
     told = referee("score", log).stdout
-    assert told.startswith("Kingdomino, 2 seats, rules version 1\n")
+    assert told.startswith("Kingdomino, 2 players, rules version 1\n")
     assert all(f"{points} points, place " in told for points in result.split())
 
 
@@ -178,7 +178,7 @@ def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:
     position.write_text(f'{head}[Position "{line}"]\n', encoding="ascii")
     done = referee("score", position)
     assert (done.returncode, done.stdout) == (8, "")
-    assert done.stderr == f"referee: {position}: seat 0: 5 points with 0 scoring rounds held; expected 0\n"
+    assert done.stderr == f"referee: {position}: player 1: 5 points with 0 scoring rounds held; expected 0\n"
 
 
 def test_boards_alone_are_scored_and_make_no_record(folder: Path) -> None:
@@ -186,7 +186,7 @@ def test_boards_alone_are_scored_and_make_no_record(folder: Path) -> None:
     file.write_text(BOARDS["kingdomino"], encoding="ascii")
     done = referee("score", file)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Seat 0: 10 points, place 1\n" in done.stdout
+    assert "Player 1: 10 points, place 1\n" in done.stdout
     assert "Scored from the boards alone: the moves that led to them were not checked." in " ".join(done.stdout.split())
     found = json.loads(referee("score", file, "--json").stdout)
     assert (found["over"], found["result"], found["places"]) == (True, "10 3", [1, 2])
@@ -217,7 +217,7 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
 
 
 def test_the_result_of_a_game_that_a_forfeit_ended_is_not_the_sheets(tmp_path: Path) -> None:
-    """Seat 0 leads, and forfeits: seat 1 is first."""
+    """Player 1 leads, and forfeits: player 2 is first."""
     keys = [PrivateKey.generate() for _ in range(3)]
     played = play(PLAIN[1], seed=5)
     assert played.state.scores[0] > played.state.scores[1]  # type: ignore[attr-defined]
@@ -232,8 +232,8 @@ def test_the_result_of_a_game_that_a_forfeit_ended_is_not_the_sheets(tmp_path: P
     file.write_bytes(recorder.file(signer))
     done = referee("report", file, "--key", str(signer.verifier))
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r"^1\. seat 1.*\n2\. seat 0", done.stdout, re.MULTILINE)
-    assert done.stdout.count("Seat 1 wins: an arbiter put seat 0 out.\n") == 2
+    assert re.search(r"^1 +player 2.*\n2 +player 1", done.stdout, re.MULTILINE)
+    assert done.stdout.count("Player 2 wins: an arbiter put player 1 out.\n") == 2
     assert "  [ruling]\n" in done.stdout
 
 

@@ -106,7 +106,7 @@ def test_a_game_whose_end_is_not_entered_yet_has_its_result(tmp_path: Path) -> N
     assert referee("show", text).returncode == 0
     assert referee("adjudicate", text).returncode == 0
     # Here no protest was possible, so it does not wait either.
-    assert result_in(referee("show", log, "--at", "121").stdout) == "seat 3 wins"
+    assert result_in(referee("show", log, "--at", "121").stdout) == "player 4 wins"
 
 
 def test_a_result_that_waits_is_told(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_the_text_of_a_dealt_game_with_refused_attempts_is_that_of_what_was_play
     shown = referee("show", text, "--moves", "--seat", "1", "--svg", tmp_path / "one.svg")
     assert shown.returncode == 0
     assert shown.stdout.startswith(done.stdout.split("\n\n")[0])
-    assert "Seat 1 after event" in (tmp_path / "one.svg").read_text(encoding="utf-8")
+    assert "Player 2 after event" in (tmp_path / "one.svg").read_text(encoding="utf-8")
 
 
 def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:

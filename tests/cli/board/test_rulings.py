@@ -57,7 +57,7 @@ def test_a_wrong_payment_comes_to_a_result_that_every_tool_states(how: str, fold
     assert (done.returncode, done.stderr) == (0, "")
     told = plain.read_text(encoding="utf-8")
     (outcome,) = re.findall(r"^result +(.*)$", told, re.MULTILINE)
-    places = re.findall(r"^\d\. seat \d: .* points?$", told, re.MULTILINE)
+    places = re.findall(r"^\d +player \d +\d+$", told, re.MULTILINE)
     assert len(places) == 2
     if how == "another move":
         assert "By the record as played the points cannot be computed (line" in told
@@ -66,7 +66,7 @@ def test_a_wrong_payment_comes_to_a_result_that_every_tool_states(how: str, fold
     assert f"result: {outcome}\n" in audit.stdout
     report = referee("report", log, "--key", fact("verifier key", told)).stdout
     shown = referee("show", log, "--moves").stdout
-    assert re.findall(r"^\d\. seat \d: .* points?$", report, re.MULTILINE) == places
+    assert re.findall(r"^\d +player \d +\d+$", report, re.MULTILINE) == places
     assert f"result: {outcome}\n" in shown
     for ruling in given.replace("   ; seen after the count", "").splitlines():
         number, _, words = ruling.partition(": ")
@@ -156,8 +156,8 @@ def test_the_heading_and_the_names_are_in_both_reports(folder: Path, tmp_path: P
         assert re.findall(r"^(\S.*?)  +_+$", signatures, re.MULTILINE) == [
             "Scribe",
             "Arbiter, Ada Jones",
-            "Seat 0, Blue Öl",
-            "Seat 1, Green",
+            "Blue Öl",
+            "Green",
         ]
     # The log has hashes of the names, as if the record had them.
     assert all(name.encode() not in log.read_bytes() for name in ("Blue Öl", "Green"))
@@ -185,7 +185,7 @@ def test_headings_that_are_wrong_or_say_something_else(folder: Path, tmp_path: P
         assert done.stderr.count("\n") == 1
     roster.write_text("0: Blue\n1: Red\n", encoding="utf-8")
     same = referee("adjudicate", game, "--round", 3, "--names", roster)
-    assert (same.returncode, "Seat 0, Blue\nSeat 1, Red\n" in same.stdout) == (0, True)
+    assert (same.returncode, "Player 1: Blue\nPlayer 2: Red\n" in same.stdout) == (0, True)
 
 
 def test_a_roster_names_seats_by_their_keys(tmp_path: Path) -> None:
@@ -197,11 +197,11 @@ def test_a_roster_names_seats_by_their_keys(tmp_path: Path) -> None:
     roster.write_text(f"{second}: Green\n{first.upper()}: Blue\n{'ab' * 32}: Nobody\n", encoding="utf-8")
     told = referee("report", file, *key, "--names", roster)
     assert (told.returncode, told.stderr) == (0, "")
-    assert re.findall(r"^Seat .$|^Seat ., .*$", told.stdout, re.MULTILINE)[:2] == ["Seat 0, Blue", "Seat 1, Green"]
+    assert re.findall(r"^Player .: .*$", told.stdout, re.MULTILINE)[:2] == ["Player 1: Blue", "Player 2: Green"]
     assert "Nobody" not in told.stdout
     assert "Signatures" not in told.stdout
     page = referee("report", file, *key, "--names", roster, "--html").stdout
-    assert page.count("<figcaption>Seat 0, Blue</figcaption>") == 1
+    assert page.count("<figcaption>Blue</figcaption>") == 1
     roster.write_text(f"{first}: Blue\n0: Red\n", encoding="utf-8")
     other = referee("report", file, *key, "--names", roster)
     assert (other.returncode, "expected Red" in other.stderr) == (2, True)

@@ -36,7 +36,7 @@ def test_whole_game_is_complete(files: tuple[Path, Path]) -> None:
     log, vkey = files
     done = referee("audit", log, "--key", vkey)
     assert (done.returncode, done.stdout.splitlines()[0], done.stderr) == (0, "COMPLETE", "")
-    assert "seat 1: self-declared" in done.stdout
+    assert "player 2: self-declared" in done.stdout
 
 
 def test_key_as_text_and_pinned_seat_as_json(files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_another_seat_key_is_named(files: tuple[Path, Path]) -> None:
     done = referee("audit", files[0], "--key", files[1], "--seat-key", f"0={key('other').public.raw.hex()}")
     assert done.returncode == 5
     assert "authors: UNTRUSTED_KEY at entry" in done.stdout
-    assert "seat 0 with key" in done.stdout
+    assert "player 1 with key" in done.stdout
 
 
 def test_running_game_is_a_prefix(played: Played, tmp_path: Path) -> None:

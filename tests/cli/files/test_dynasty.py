@@ -72,8 +72,8 @@ def test_three_games_are_added_up(tmp_path: Path) -> None:
     assert lines == [
         "COMPLETE",
         *(f"game {number}, {ids[number - 1]}: points {a} {b}" for number, (a, b) in enumerate(scores, start=1)),
-        f"seat 0: {first} points, place {1 + (second > first)}",
-        f"seat 1: {second} points, place {1 + (first > second)}",
+        f"player 1: {first} points, place {1 + (second > first)}",
+        f"player 2: {second} points, place {1 + (first > second)}",
     ]
 
 
@@ -104,7 +104,7 @@ def test_another_referees_key(tmp_path: Path) -> None:
     other = VerifierKey.of("other.example", key("other").public)
     done = referee("dynasty", *written(tmp_path, dynasty()), "--key", str(other))
     assert (done.returncode, done.stdout.splitlines()[0]) == (5, "UNTRUSTED_KEY")
-    assert "seat 1: " in done.stdout, "the points are told"
+    assert "player 2: " in done.stdout, "the points are told"
 
 
 def wrong_order() -> list[Played]:
@@ -216,7 +216,7 @@ def test_what_an_audit_finds_is_told(tmp_path: Path) -> None:
     done = referee("dynasty", *paths, "--key", str(SIGNER.verifier))
     assert done.returncode == 4
     assert "2.gamelog: CORRUPT, " in done.stdout
-    assert "seat 0" not in done.stdout
+    assert "player 1" not in done.stdout
 
 
 def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: alhambra, version 2"
     assert "chance: dealt from a committed deck" in lines
-    assert f"seat 2: key {games.seat_key(2).public.raw.hex()}" in lines
-    assert any(line.startswith("end (rules): seat 0 ") for line in lines)
+    assert f"player 3: key {games.seat_key(2).public.raw.hex()}" in lines
+    assert any(line.startswith("end (rules): player 1: ") for line in lines)
     assert done.stdout.endswith("\n\n" + position_text(alhambra_state(played.record)))
 
 
@@ -71,8 +71,8 @@ def test_moves_have_a_line_for_every_entry(played: Played, whole: Path) -> None:
     assert [int(line[:3]) for line in listed] == list(range(len(played.entries)))
     words = [line[5:] for line in listed]
     assert words[0] == "the game is opened"
-    assert words[1] == "seat 2: joins"
-    assert words[4] == "seat 0: opens its seed"
+    assert words[1] == "player 3: joins"
+    assert words[4] == "player 1: opens its seed"
     assert words[7].startswith("market: ")
     assert words[-2].startswith("end (rules): ")
     assert words[-1] == "the referee's seed is disclosed"
@@ -82,8 +82,8 @@ def test_moves_have_a_line_for_every_entry(played: Played, whole: Path) -> None:
 
 def test_pictures_of_all_seats_and_of_one(played: Played, whole: Path, tmp_path: Path) -> None:
     state = alhambra_state(played.record)
-    title = f"Seat {{}} after entry {len(played.entries) - 1}"
-    drawn = [seat_svg(state, seat, title.format(seat)) for seat in range(3)]
+    title = f"Player {{}} after entry {len(played.entries) - 1}"
+    drawn = [seat_svg(state, seat, title.format(seat + 1)) for seat in range(3)]
     assert referee("show", whole, "--svg", f"{tmp_path}/new/").returncode == 0
     assert referee("show", whole, "--svg", tmp_path / "b-{seat}.svg").returncode == 0
     assert referee("show", whole, "--svg", tmp_path / "one.svg", "--seat", "2").returncode == 0
@@ -181,7 +181,7 @@ def test_scribes_and_refused_moves() -> None:
     game_file = GameFile.read(BytesIO(running.file()))
     moves = [str(told) for told in game_file.transcript.entries]  # as they are listed
     assert f"chance: declared by scribe 1, key {key('scribe 1').public.raw.hex()}" in game_file.header()
-    assert "seat 0: a scribe enters its moves" in game_file.header()
+    assert "player 1: a scribe enters its moves" in game_file.header()
     assert any(line.startswith("0: ") and line.endswith("  [by scribe 0]") for line in moves)
     assert any(line.startswith("hand 1: ") and line.endswith("  [by scribe 1]") for line in moves)
     assert moves[-1] == "refused (ALH-D2): 1: remove 0,0"

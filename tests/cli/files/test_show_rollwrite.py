@@ -48,7 +48,7 @@ def test_an_earlier_position_of_one_seat_with_its_picture(played: Played, whole:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\n\n" + position_text(state, [1]))
     drawn = (tmp_path / "one.svg").read_text()
-    assert drawn == seat_svg(state, 1, "Seat 1 after entry 60")
+    assert drawn == seat_svg(state, 1, "Player 2 after entry 60")
     ET.fromstring(drawn)
 
 

@@ -18,13 +18,13 @@ def test_a_game_that_is_decided() -> None:
     done = referee("prove-decided", WHOLE, "--at", "117")
     assert (done.returncode, done.stderr) == (0, "")
     head, empty, *table = done.stdout.splitlines()
-    assert head == "DECIDED seat 3 wins (after entry 117; seat 1 ends at least 15 points behind seat 3)"
+    assert head == "DECIDED player 4 wins (after entry 117; player 2 ends at least 15 points behind player 4)"
     assert empty == ""
     assert table[:4] == [
-        "seat 0 ends at least 30 points behind seat 3",
-        "  -31  points of seat 0 now, less those of seat 3",
-        "   +3  areas of seat 0 grow, with 1 domino to come, at the most",
-        "   -2  areas of seat 3 grow, with 1 domino to come, at the least",
+        "player 1 ends at least 30 points behind player 4",
+        "  -31  points of player 1 now, less those of player 4",
+        "   +3  areas of player 1 grow, with 1 domino to come, at the most",
+        "   -2  areas of player 4 grow, with 1 domino to come, at the least",
     ]
 
 
@@ -46,21 +46,21 @@ def test_an_open_game_in_words() -> None:
     done = referee("prove-decided", ABORTED, "--rlimit", "1", "--at", "28")
     assert done.returncode == 11
     head, _, *table = done.stdout.splitlines()
-    assert head.startswith("OPEN: seat ")
-    assert head.endswith(" points ahead of seat 0, at the most (after entry 28)")
+    assert head.startswith("OPEN: player ")
+    assert head.endswith(" points ahead of player 1, by this bound (after entry 28)")
     assert head == f"OPEN: {table[0]} (after entry 28)"
 
 
 def test_a_game_of_alhambra() -> None:
     done = referee("prove-decided", FROZEN / "alhambra-1-dealt-3.gamelog", "--at", "60")
     assert done.returncode in (0, 11)
-    assert done.stdout.startswith(("DECIDED seat ", "OPEN: seat "))
+    assert done.stdout.startswith(("DECIDED player ", "OPEN: player "))
 
 
 def test_who_has_won() -> None:
     done = referee("prove-decided", WHOLE)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("ENDED: seat 3 wins; end (rules): seat 0 8 points, place 4, ")
+    assert done.stdout.startswith("ENDED: player 4 wins; end (rules): player 1: 8 points, place 4; ")
     found = json.loads(referee("prove-decided", WHOLE, "--json").stdout)
     assert (found["ended"], found["winners"], found["places"]) == (True, [3], [4, 2, 3, 1])
 

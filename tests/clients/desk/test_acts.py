@@ -55,13 +55,13 @@ async def confirmed(desk: Desk, words: str) -> str:
 async def test_a_resignation_is_asked_about_and_ends_the_game(desk: Desk) -> None:
     desk.line.begin("0: resign")
     await desk.pilot.pause()
-    told = "0: resign: seat 0 gives up; the game ends: seat 1 wins: seat 0 resigned."
+    told = "0: resign: player 1 gives up; the game ends: player 2 wins: player 1 resigned."
     assert desk.text("meaning") == told
     assert await desk.enter("1: 0: resign") == f"{told} Press Enter again to enter it."
     assert desk.entries()[-1] == "line: 3 4 17 22"
     await desk.pilot.press("enter")
     await until(lambda: "Its file is in" in desk.text("verdict"), "the game's file")
-    assert desk.text("awaited").startswith("The game is over: seat 1 wins: seat 0 resigned")
+    assert desk.text("awaited").startswith("The game is over: player 2 wins: player 1 resigned")
     await desk.pilot.pause()
     assert (desk.line.value, desk.text("meaning"), desk.text("choices")) == ("", "", "")
     assert await desk.enter("1: choose 3") == "Not entered: nothing more can be entered."
@@ -72,8 +72,8 @@ async def test_a_resignation_is_asked_about_and_ends_the_game(desk: Desk) -> Non
 
 async def test_a_changed_line_is_asked_about_again(desk: Desk) -> None:
     await desk.enter("0: resign")
-    assert "seat 1" in await desk.enter("1: resign")
-    assert desk.text("verdict").startswith("1: resign: seat 1 gives up")
+    assert "player 2" in await desk.enter("1: resign")
+    assert desk.text("verdict").startswith("1: resign: player 2 gives up")
     assert desk.entries()[-1] == "line: 3 4 17 22"
     desk.line.begin("1: ")
     await desk.pilot.pause()
@@ -87,7 +87,7 @@ async def test_players_agree_to_take_moves_back(desk: Desk) -> None:
     assert (await confirmed(desk, "1: agree")).startswith("Accepted as entry 7: 1: agree")
     await desk.is_at(8)
     assert desk.entries()[5] == "1: choose 3 forest/forest  [taken back by entry 7]"
-    assert desk.text("awaited").startswith("Seat 1, Bluebell to move")
+    assert desk.text("awaited").startswith("Bluebell to move")
 
 
 @pytest.mark.long
@@ -104,7 +104,7 @@ async def test_a_protest_and_every_ruling(desk: Desk) -> None:
     await desk.is_at(12)
     assert (await confirmed(desk, "arbiter: restore to 4")).startswith("Accepted as entry 12")
     refused = await desk.enter("arbiter: reinstate seat 0")
-    assert refused.startswith("Not entered: seat 0 has not forfeited")
+    assert refused.startswith("Not entered: player 1 has not forfeited")
     assert "no ranking" in await desk.enter("arbiter: result places 2 2")
     asked = await desk.enter("arbiter: result places 2 1 points 5 9")
     assert "the game ends with this result" in asked
@@ -116,9 +116,9 @@ async def test_a_seat_that_never_came_forfeits(referee: Referee, tmp_path: Path)
     async with running(referee, tmp_path) as desk:
         await desk.open_game(KINGS, "Redwing, Bluebell")
         told = await desk.enter("arbiter: forfeit seat 1 disconnected")
-        assert "seat 1 is out (disconnected); the game ends: seat 0 wins" in told
+        assert "player 2 is out (disconnected); the game ends: player 1 wins" in told
         await desk.pilot.press("enter")
-        await until(lambda: desk.text("awaited").startswith("The game is over: seat 0 wins"), "the end")
+        await until(lambda: desk.text("awaited").startswith("The game is over: player 1 wins"), "the end")
 
 
 async def test_a_game_is_broken_off(desk: Desk) -> None:
@@ -133,18 +133,20 @@ async def test_f7_lists_what_is_possible_and_asks_for_seat_and_words_in_fields(d
     await desk.pilot.press("f7")
     await desk.shows(Beside)
     listed = desk.listed()
-    assert listed[0] == "Seat 0, Redwing resigns"
+    assert listed[0] == "Redwing resigns"
     assert "Arbiter: points off" in listed
-    assert "Seat 0, Redwing agrees to go back" not in listed
+    assert "Redwing agrees to go back" not in listed
     assert desk.text("about").startswith("0: resign\n")
     await desk.pilot.press("down", "enter")
     await desk.shows(Filling)
-    assert desk.text("question") == "Seat 0, Redwing protests (entry, rule, words)"
+    assert desk.text("question") == "Redwing protests (entry, rule, words)"
     assert desk.text("act") == "0: protest against 4 TBL-30"
     await desk.pilot.press("tab", "tab", "ctrl+u", *"KDO-3", "tab", "ctrl+u", *"not shuffled")
     assert desk.text("act") == '0: protest against 4 KDO-3 "not shuffled"'
     await desk.pilot.press("enter")
-    told = '0: protest against 4 KDO-3 "not shuffled": seat 0 protests; no result is entered until an arbiter has ruled'
+    told = (
+        '0: protest against 4 KDO-3 "not shuffled": player 1 protests; no result is entered until an arbiter has ruled'
+    )
     assert desk.text("about") == f"{told} on it. Press Enter again to enter it."
     assert desk.app.screen_stack[-2].query_one("#history", Static).content == before
     await desk.pilot.press("enter")
@@ -173,12 +175,12 @@ async def fill(desk: Desk, what: str, **values: str) -> str:
 async def test_fields_say_what_is_wrong_and_a_change_is_asked_about_again(desk: Desk) -> None:
     told = await fill(desk, "Arbiter: points off", seat="1", strikes="2", words='he said "no"')
     assert desk.text("act") == "arbiter: penalty seat 1 points 1 strikes 2 \"he said 'no'\""
-    assert told.endswith("seat 1: 1 point fewer at the end, 2 strikes. Press Enter again to enter it.")
+    assert told.endswith("player 2: 1 point fewer at the end, 2 strikes. Press Enter again to enter it.")
     desk.field("seat").value = "7"
     await desk.pilot.pause()
     assert desk.text("about").startswith("Tab and Shift+Tab")
     await desk.pilot.press("enter")
-    assert desk.text("about").startswith("Not possible: this game has no seat 7")
+    assert desk.text("about").startswith("Not possible: this game has no player 8")
     await desk.pilot.press("enter")
     desk.field("seat").value = "one"
     await desk.pilot.press("enter")
@@ -203,7 +205,7 @@ async def test_a_line_of_an_arbiter_that_cannot_be_read_is_told_as_such(desk: De
     await desk.pilot.pause()
     assert desk.text("meaning") == "Not yet: expected a number"
     assert await desk.enter("1: line: 1 2 3 5") == (
-        "Not entered: nothing is drawn now: seat 1 is on turn; expected 1: and a move"
+        "Not entered: nothing is drawn now: player 2 is on turn; expected 1: and a move"
     )
     assert (await desk.enter("arbiter: penalty seat 0")).startswith(
         "Not entered: a penalty of nothing; expected points"
@@ -219,7 +221,7 @@ def test_strikes_that_put_a_seat_out_are_told_before_they_are_entered() -> None:
     assert one is not None
     assert all_of_them is not None
     assert most > 1
-    assert acts.consequence(record, one, 0) == "seat 0: 1 strike"
+    assert acts.consequence(record, one, 0) == "player 1: 1 strike"
     assert "with which it is out (illegal moves); the other seats play on" in acts.consequence(record, all_of_them, 0)
 
 
@@ -237,7 +239,7 @@ async def test_of_several_arbiters_the_one_whose_key_the_desk_has_rules(referee:
         await desk.shows(TableScreen)
         await desk.is_at(1)
         told = await fill(desk, "Arbiter 1: a warning")
-        assert told == "arbiter 1: warn seat 0: seat 0: a warning. Press Enter again to enter it."
+        assert told == "arbiter 1: warn seat 0: player 1: a warning. Press Enter again to enter it."
         await desk.pilot.press("enter")
         await desk.shows(TableScreen)
         await desk.answered()
@@ -304,7 +306,7 @@ async def test_an_illegal_move_stands_if_the_arbiter_lets_it(desk: Desk) -> None
     await desk.pilot.press("enter")
     await desk.answered()
     assert desk.text("verdict").startswith("Accepted as entry 10")
-    assert desk.text("awaited").startswith("Seat 1, Bluebell to move: choose domino")
+    assert desk.text("awaited").startswith("Bluebell to move: choose domino")
     assert desk.entries()[10] == "1: place 3 forest/forest 2,0 3,0 against KDO-14"
 
 

@@ -37,7 +37,7 @@ async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
 
 
 async def test_a_line_is_typed_completed_and_entered_with_keys_alone(desk: Desk) -> None:
-    assert desk.text("awaited") == "Seat 0, Redwing to move: place castle."
+    assert desk.text("awaited") == "Redwing to move: place castle."
     assert (desk.line.value, desk.text("meaning")) == ("0: ", "For example: 0: castle 0,0")
     await desk.pilot.press("c", "tab")
     assert desk.line.value == "0: castle "
@@ -50,8 +50,8 @@ async def test_a_line_is_typed_completed_and_entered_with_keys_alone(desk: Desk)
     await desk.answered()
     assert desk.text("verdict") == "Accepted as entry 1: 0: castle 2,3"
     assert desk.entries() == ["the game is opened", "0: castle 2,3"]
-    assert desk.text("awaited") == "Seat 1, Bluebell to move: place castle."
-    assert "seat 0, Redwing: 0 points" in desk.text("position")
+    assert desk.text("awaited") == "Bluebell to move: place castle."
+    assert "Redwing: 0 points" in desk.text("position")
     assert desk.line.value == "1: "
     await desk.pilot.press("up")
     assert desk.line.value == "0: castle 2,3"
@@ -83,7 +83,7 @@ async def test_a_refused_move_is_marked_on_the_board_as_long_as_it_stands_there(
     assert "!" not in before
     told = await desk.enter("1: place 3 0,0 1,0")
     assert told.startswith("Not entered: KDO-18 at 0,0 (found: a cell that is taken)")
-    own, other = desk.text("position").split("seat 0, Redwing:")
+    own, other = desk.text("position").split("Redwing:")
     assert (own.count("!!"), other.count("!!")) == (1, 0)
     await desk.pilot.press("backspace")
     assert desk.text("position") == before
@@ -133,7 +133,7 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     await desk.pilot.press("f8")
     await desk.shows(TableScreen)
     await desk.answered()
-    assert desk.text("awaited") == "Seat 0, Redwing to move: place castle."
+    assert desk.text("awaited") == "Redwing to move: place castle."
     screen = desk.app.screen
     assert isinstance(screen, TableScreen)
     stands = [entry.taken_back_by is None for entry in screen.history.entries]
@@ -186,7 +186,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         listed = await desk.games(2)
         known = Folder(tmp_path).games("there")[0]
         game = f"game {known.game_id[:8]}"
-        assert listed == ["New game", f"Kingdomino, 2 seats (Redwing, Bluebell), {game}: 5 entries, in progress"]
+        assert listed == ["New game", f"Kingdomino, 2 players (Redwing, Bluebell), {game}: 5 entries, in progress"]
         await desk.pilot.press("down", "enter")  # it is the one that is proposed, and the last
         await desk.shows(TableScreen)
         await desk.is_at(5)

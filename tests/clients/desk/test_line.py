@@ -90,7 +90,7 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
     begun = desk.read("0: castle")
     assert (begun.unfinished, begun.error) == (True, "expected a cell, such as 1,-2")
     assert desk.read("castle 1,1").error == "the line must begin with 0:"
-    assert desk.read("1: castle 1,1").error == "seat 0 is on turn, not seat 1; expected 0: and a move"
+    assert desk.read("1: castle 1,1").error == "player 1 is on turn, not player 2; expected 0: and a move"
     assert desk.read("0: 0: castel 1,1").column == 7
     several = next(d for d, words, _ in desks(KINGS, 4) if ": place" in words and len(list(d.state.legal_moves())) > 1)
     number = several.state.kings[0][0]
@@ -100,14 +100,14 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
 def test_whose_draw_it_is_is_told_by_name() -> None:
     names = ("Redwing", "Bluebell")
     hands = [desk for desk, words, _ in desks(PLAIN[0], 4) if words.startswith("hand 1:")]
-    assert hands[0].awaited(names).startswith("The draw: the money cards that seat 1, Bluebell is dealt")
+    assert hands[0].awaited(names).startswith("The draw: the money cards that Bluebell is dealt")
     rolls = {desk.awaited(names).partition(",")[0] for desk, words, _ in desks(TWO, 4) if "buildings" in words}
     assert rolls == {
-        "The draw: the pairs of dice that seat 0",
-        "The draw: the pairs of dice that seat 1",
+        "The draw: the pairs of dice that Redwing rolled for the first buildings",
+        "The draw: the pairs of dice that Bluebell rolled for the first buildings",
     }
     virtual = next(desk for desk, words, _ in desks(PLAIN[2], 4) if words.startswith("virtual 1:"))
-    assert "virtual player 1" in virtual.awaited(())
+    assert "virtual player 2" in virtual.awaited(())
 
 
 def test_tab_goes_as_far_as_there_is_one_way() -> None:

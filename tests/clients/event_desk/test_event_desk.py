@@ -148,7 +148,7 @@ async def test_a_result_is_amended_with_a_reason(desk: Desk) -> None:
     await desk.enter("publish")
     await desk.keys("f3", "enter")
     assert desk.line == "1 "
-    assert desk.text("meaning").startswith("Not yet: table 1: seat 0: ")
+    assert desk.text("meaning").startswith("Not yet: table 1: player 1: ")
     await desk.enter("1 2,1,3,4")
     assert (
         await desk.typing("1 1,2,3,4") == "Not yet: table 1: it has a result, expected a reason to amend it: because …"

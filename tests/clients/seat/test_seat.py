@@ -105,13 +105,13 @@ async def test_what_the_rules_forbid_is_explained_and_nothing_of_it_is_sent(seat
 
 async def test_a_resignation_is_confirmed_and_ends_the_game(seat: AtSeat, game: Game) -> None:
     told = await seat.enter("resign")
-    does = "0: resign: seat 0 gives up; the game ends: seat 1 wins: seat 0 resigned."
+    does = "0: resign: player 1 gives up; the game ends: player 2 wins: player 1 resigned."
     assert told == f"{does} Press Enter again to enter it."
     await seat.pilot.press("enter")
     await until(lambda: "The game is over. Its file, which you can audit, is" in seat.text("verdict"), "the end")
     assert seat.screen.hand.file is not None
     assert len([*entries(BytesIO(seat.screen.hand.file.read_bytes()))]) == seat.screen.hand.ledger.size
-    assert seat.text("awaited").startswith("The game is over: seat 1 wins: seat 0 resigned")
+    assert seat.text("awaited").startswith("The game is over: player 2 wins: player 1 resigned")
     await seat.pilot.press("f1")
     await seat.shows(Help)
     assert "Nothing more can be entered. The game is over." in seat.text("help")

@@ -59,7 +59,7 @@ async def test_a_move_in_the_last_millisecond_counts_and_one_after_it_does_not(t
     assert isinstance(answer, Accepted)
     assert answer.clock[1:] == (10_000, 0, 0)
     seat, size = game.mover, game.table.size
-    with pytest.raises(NotAwaited, match=f"seat {seat} had run out of time"):
+    with pytest.raises(NotAwaited, match=f"player {seat + 1} had run out of time"):
         await game.move(after=10_001)
     assert game.table.size == size, "the network may still be to blame, so the flag waits"
     game.time.advance(LAG_MS)
@@ -75,7 +75,7 @@ async def test_a_late_move_brings_the_flag_down(tmp_path: Path) -> None:
     signed = game.a_move()
     game.time.stop()
     game.time.block(10_000 + LAG_MS + 1)
-    with pytest.raises(NotAwaited, match=f"seat {seat} had run out of time"):
+    with pytest.raises(NotAwaited, match=f"player {seat + 1} had run out of time"):
         await game.submit(signed, thought_ms=0)
     timeout = await game.last("timeout")
     assert (timeout.seq, timeout.timeout.seat) == (size, seat)

@@ -174,7 +174,7 @@ async def test_a_contested_game_has_its_winner(tmp_path: Path) -> None:
         assert [*told.places] == [3, 1, 2]
         assert told.outcome == found.told.outcome()
         assert told.outcome.startswith(
-            "seat 1 wins: seat 0 resigned, seat 2 ran out of time, after an arbiter took 4 points"
+            "player 2 wins: player 1 resigned, player 3 ran out of time, after an arbiter took 4 points"
         )
         assert [player.place for player in told.sheet.players] == [3, 1, 2]
         assert " ".join(str(player.total) for player in told.sheet.players) == told.result
@@ -261,7 +261,7 @@ async def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:
     async with judging(tmp_path) as (_, _, asker, _):
         found = await refused(asker.score(IMPOSSIBLE))
         assert (found.reason, found.metadata["field"]) == ("INVALID_ARGUMENT", "text")
-        assert found.message == "text: seat 0: 5 points with 0 scoring rounds held, expected 0"
+        assert found.message == "text: player 1: 5 points with 0 scoring rounds held, expected 0"
         assert found.metadata["expected"] == "0"
 
 

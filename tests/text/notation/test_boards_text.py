@@ -133,7 +133,7 @@ def test_forfeits_and_penalties_count_for_boards_too() -> None:
     assert told.result is not None
     assert told.result.scores == (state.scores[0] - 100, state.scores[1])
     assert told.result.places == (2, 1)
-    assert told.sheet().remarks[0].startswith("Seat 1 wins")
+    assert told.sheet().remarks[0].startswith("Player 2 wins")
     with pytest.raises(NotationError, match="Result"):
         read_boards(text.replace("[Boards", '[Result "999 1"]\n[Boards'))
 

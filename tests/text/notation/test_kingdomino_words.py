@@ -60,7 +60,7 @@ def test_moves_of_a_position_differ_and_the_points_are_told_once(seats: int) -> 
     assert rounds(state, seats) == []
     for seat, line in enumerate(told):
         name, parts, points = line.split(": ")
-        assert (name, points) == (f"seat {seat}", f"{state.score(seat)} points")
+        assert (name, points) == (f"player {seat + 1}", f"{state.score(seat)} points")
         assert sum(map(worth, parts.split(", "))) == state.score(seat)
 
 
@@ -79,4 +79,7 @@ def test_bonuses_and_nothing_are_told() -> None:
     state.apply(PlaceCastle(0, 0))
     state.phase = type(state.phase).OVER
     state.discarded[1].append(1)
-    assert rounds(state, 0) == ["seat 0: castle in the middle 10, harmony 5: 15 points", "seat 1: nothing: 0 points"]
+    assert rounds(state, 0) == [
+        "player 1: castle in the middle 10, harmony 5: 15 points",
+        "player 2: nothing: 0 points",
+    ]

@@ -135,7 +135,7 @@ NEXT = KINGS.count("\n") + 1
 def test_another_move_of_who_resigned_is_listed_and_the_stand_ins_counts() -> None:
     text = f"{KINGS}1: choose 17\n2: choose 17\nline: 4 6 18\n"
     with pytest.raises(
-        NotationError, match=r"1: choose 17 .*this seat makes no move itself \(TBL-2\); expected 1: cho"
+        NotationError, match=r"1: choose 17 .*the stand-in moves for this player \(TBL-2\); expected 1: cho"
     ):
         game_text.read(text)
     whole = game_text.read(f"{KINGS}1: choose 5\n2: choose 17\nline: 4 6 18\n")

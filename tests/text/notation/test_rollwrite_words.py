@@ -98,17 +98,17 @@ def test_completed_types() -> None:
     state.awards = [Award(tower, 9, (1,), (), 1, 21), Award(garden, 9, (0, 1), (), 1, 16)]
     state.awards += [Award(tower, 11, (), (0,), 2, 13), Award(0, 12, (0,), (0,), 1, 12)]
     told = [
-        "round 9: tower completed by seat 1, 21 points",
-        "round 9: garden completed by seat 0 and seat 1, 16 points each",
-        "round 11: tower completed by virtual 0, 13 points, not given",
-        "round 12: pavilion completed by seat 0 and virtual 0, 12 points each, not given to virtual 0",
+        "round 9: tower completed by player 2, 21 points",
+        "round 9: garden completed by player 1 and player 2, 16 points each",
+        "round 11: tower completed by virtual 1, 13 points, not given",
+        "round 12: pavilion completed by player 1 and virtual 1, 12 points each, not given to virtual 1",
     ]
     assert rounds(state, 0) == told
     assert rounds(state, 2) == told[2:]
     assert rounds(state, 4) == []
     against = GAME.new(1, Options(solo=Solo.AGAINST))
     against.awards = [Award(tower, 11, (), (1,), 1, 21)]
-    assert rounds(against, 0) == ["round 11: tower completed by virtual 1, 21 points"]
+    assert rounds(against, 0) == ["round 11: tower completed by virtual 2, 21 points"]
 
 
 def test_the_end_is_explained() -> None:
@@ -120,15 +120,15 @@ def test_the_end_is_explained() -> None:
     state.awards = [Award(0, 9, (), (0,), 1, 16)]
     state.coins = [7, 0]
     assert rounds(state, 1) == [
-        "final: pavilion: virtual 0 has it already, not given",
-        "final: seraglio: seat 0 1st: 17",
-        "final: arcades: seat 0 and virtual 0 share 1st and 2nd: (18 + 10) / 2 = 14 each, not given to virtual 0",
-        "final: chambers: seat 0 1st: 19",
-        "final: garden: seat 0 and virtual 0 share 1st and 2nd: (20 + 12) / 2 = 16 each, not given to virtual 0",
-        "final: tower: seat 0 1st: 21",
-        "final: lines: seat 0 blue 1 with 6: 10",
-        "final: coins: seat 0 7 left: 3",
-        f"final: seat 0 {17 + 14 + 19 + 16 + 21 + 10 + 3} points, seat 1 0",
+        "final: pavilion: virtual 1 has it already, not given",
+        "final: seraglio: player 1 1st: 17",
+        "final: arcades: player 1 and virtual 1 share 1st and 2nd: (18 + 10) / 2 = 14 each, not given to virtual 1",
+        "final: chambers: player 1 1st: 19",
+        "final: garden: player 1 and virtual 1 share 1st and 2nd: (20 + 12) / 2 = 16 each, not given to virtual 1",
+        "final: tower: player 1 1st: 21",
+        "final: lines: player 1 blue 1 with 6: 10",
+        "final: coins: player 1 7 left: 3",
+        f"final: player 1: {17 + 14 + 19 + 16 + 21 + 10 + 3} points, player 2: 0",
     ]
     assert rounds(state, 10) == []
 
@@ -146,6 +146,6 @@ def test_every_line_is_told_once_and_the_last_one_is_the_score(seats: int, optio
     final: Any = played.state
     assert told == rounds(final, 0)
     scores = played.over.scores
-    assert told[-1].startswith(f"final: seat 0 {scores[0]} points")
-    assert all(f"seat {seat} {score}" in told[-1] for seat, score in enumerate(scores))
-    assert ("virtual 2 " in told[-1]) == (options is not None)
+    assert told[-1].startswith(f"final: player 1: {scores[0]} points")
+    assert all(f"player {seat + 1}: {score}" in told[-1] for seat, score in enumerate(scores))
+    assert ("virtual 3: " in told[-1]) == (options is not None)

@@ -75,18 +75,21 @@ def test_a_resignation_in_its_place_decides_the_game() -> None:
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("7: resign", "7: resign: there is no seat 7; expected a seat from 0 to 1"),
+        (
+            "7: resign",
+            "7: resign: no player has the number 7 in the notation; expected a number from 0 (player 1) to 1",
+        ),
         ("0: resign\n1: resign", "1: resign: the game has come to its end (TBL-21); expected only protests"),
         ("0: agree", "0: agree: no proposal is open (TBL-24)"),
         ("0: back to 99", "line 99 is not there yet"),
         ("scribe: back to 1\nscribe: back to 2", "line 2 was taken back"),
-        ("arbiter: result places 2 2", "the places 2 2 are no ranking (TBL-36); expected for each seat 1 more"),
+        ("arbiter: result places 2 2", "the places 2 2 are no ranking (TBL-36); expected for each player 1 more"),
         ("arbiter: result places 1 2 3", "the ruling gives 3 places (TBL-36); expected 2"),
         ('arbiter: stands "late"', "no move that stands follows; expected a move in the next line, marked"),
         ("arbiter: stands\narbiter: warn seat 1", "arbiter: stands: no move that stands follows"),
         ("organiser: abort\narbiter: warn seat 1", "arbiter: warn seat 1: the game is over"),
         ("arbiter: dismiss decides 1", "entry 1 is not a dispute (TBL-31)"),
-        ("arbiter: reinstate seat 0", "seat 0 has not forfeited"),
+        ("arbiter: reinstate seat 0", "player 1 has not forfeited"),
         ("arbiter: penalty seat 0", "a penalty of nothing; expected points, strikes or time; or warn seat 0"),
         ("arbiter: penalty seat 0 points 0", "a penalty of nothing"),
         ("arbiter: penalty seat 0 time 50d", "the time 50d; expected at most 49d17h2m47s295ms"),
@@ -175,10 +178,10 @@ def test_a_resignation_goes_through_record_and_show(tmp_path: Path) -> None:
     text.write_text(f"{CHOSEN}0: resign\n", encoding="utf-8")
     done = referee("record", text, *keys, "--out", log)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "seat 1 wins: seat 0 resigned" in done.stdout
+    assert "player 2 wins: player 1 resigned" in done.stdout
     assert referee("show", log, "--notation").stdout.endswith("\n0: resign\n")
-    assert "Seat 1 wins: seat 0 resigned" in referee("score", text).stdout
-    assert "Seat 1 wins: seat 0 resigned" in referee("adjudicate", text).stdout
+    assert "Player 2 wins: player 1 resigned" in referee("score", text).stdout
+    assert "Player 2 wins: player 1 resigned" in referee("adjudicate", text).stdout
     text.write_text(f'{CHOSEN}0: protest against 3 KDO-14 "not so"\n0: resign\n', encoding="utf-8")
     refused = referee("record", text, *keys, "--out", tmp_path / "2.gamelog")
     assert (refused.returncode, "expected --arbiter-key" in refused.stderr) == (2, True)

@@ -113,8 +113,8 @@ def test_every_position_has_a_text_that_a_terminal_holds(game: str) -> None:
 
 def test_one_seat_only() -> None:
     shown = position_text(position("fixed", 30), [1])
-    assert "seat 1: " in shown
-    assert "seat 2: " not in shown
+    assert "player 2: " in shown
+    assert "player 3: " not in shown
 
 
 if __name__ == "__main__":

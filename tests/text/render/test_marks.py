@@ -49,5 +49,5 @@ def test_an_alhambra_grows_to_show_what_is_marked() -> None:
 def test_only_the_first_board_is_marked() -> None:
     state = position("relative")
     text = kingdomino.position_text(state, (1, 0), marked=((0, 0),))
-    first, second = text.split("seat 0:")
+    first, second = text.split("\nplayer 1:")
     assert (first.count("!!"), second.count("!!")) == (1, 0)

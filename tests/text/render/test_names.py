@@ -18,8 +18,8 @@ def test_names_and_no_word_of_what_is_awaited(rules_id: str) -> None:
         state.apply(next(iter(state.chance_outcomes()))[0] if chance else next(iter(state.legal_moves())))
     draw = renderer(rules_id)
     first, rest = draw.position_text(state).split("\n", 1)
-    assert first.startswith(("seat ", "awaiting "))
+    assert first.startswith(("player ", "awaiting "))
     assert draw.position_text(state, awaits=False) == rest
     named = draw.position_text(state, [1, 0], names=["", "Blue"])
-    assert "\nseat 1, Blue: " in named
-    assert "\nseat 0: " in named
+    assert "\nBlue: " in named
+    assert "\nplayer 1: " in named

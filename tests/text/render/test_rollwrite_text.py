@@ -87,12 +87,12 @@ def test_completed_types() -> None:
     state = position(2, 30)
     state.awards = [Award(5, 9, (1,), (), 1, 21), Award(4, 10, (0,), (0,), 1, 16), Award(5, 11, (), (0,), 2, 13)]
     assert [line for line in position_text(state).splitlines() if line.startswith("completed")] == [
-        "completed in round 9: tower by seat 1, 21 points for seat 1",
-        "completed in round 10: garden by seat 0 and virtual 0, 16 points for seat 0",
-        "completed in round 11: tower by virtual 0",
+        "completed in round 9: tower by player 2, 21 points for player 2",
+        "completed in round 10: garden by player 1 and virtual 1, 16 points for player 1",
+        "completed in round 11: tower by virtual 1",
     ]
     state = position(1, -1, AGAINST)
-    assert "\ncompleted in round 14: pavilion by virtual 0, 16 points for virtual 0\n" in position_text(state)
+    assert "\ncompleted in round 14: pavilion by virtual 1, 16 points for virtual 1\n" in position_text(state)
 
 
 @pytest.mark.parametrize("seats", [1, 2, 5])
@@ -105,14 +105,14 @@ def test_every_position_of_a_game_has_a_text(seats: int) -> None:
         plain = position_text(state, ascii_only=True)
         assert plain.isascii()
         assert plain == last.replace("●", "*")
-        assert len(re.findall(r"^seat \d: ", last, re.MULTILINE)) == seats
+        assert len(re.findall(r"^player \d: ", last, re.MULTILINE)) == seats
     assert last.startswith("over (rules), by the moves alone: ")
 
 
 def test_one_seat_only() -> None:
     shown = position_text(position(3, 60), [1])
-    assert "\nseat 1: " in shown
-    assert "\nseat 2: " not in shown
+    assert "\nplayer 2: " in shown
+    assert "\nplayer 3: " not in shown
 
 
 if __name__ == "__main__":

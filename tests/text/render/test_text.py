@@ -129,8 +129,8 @@ def test_every_position_of_a_game_has_a_text(seats: int) -> None:
 
 def test_one_seat_only() -> None:
     shown = position_text(position(3, 60), [1])
-    assert "seat 1: " in shown
-    assert "seat 2: " not in shown
+    assert "player 2: " in shown
+    assert "player 3: " not in shown
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ def test_the_rounds_are_those_that_were_scored(seats: int) -> None:
         if new := rounds(state, len(told)):
             points = [now - before for now, before in zip(state.scores, scores, strict=True)]
             assert len(new) == 1
-            words = [f"seat {seat} {count}" for seat, count in enumerate(points)]
-            assert new[0].split(": ")[1] == ", ".join([f"{words[0]} points", *words[1:]])
+            words = [f"player {seat + 1}: {count}" for seat, count in enumerate(points)]
+            assert new[0].partition(": ")[2] == ", ".join([f"{words[0]} points", *words[1:]])
             told += new
         scores = list(state.scores)
     assert [line.split(":")[0] for line in told] == ["round 1", "round 2", "round 3"]

@@ -52,7 +52,7 @@ def test_stop_ends_before_the_first_illegal_line() -> None:
 def test_a_skipped_move_does_not_count_and_the_next_one_does() -> None:
     found = judged(Policy.SKIP, AWAY, OUTSIDE, FINE, "0: choose 23")
     assert [each.line for each in found.illegal] == [NEXT, NEXT + 1]
-    assert [each.outcome for each in found.illegal] == ["does not count; the seat moved again"] * 2
+    assert [each.outcome for each in found.illegal] == ["does not count; the player moved again"] * 2
     assert found.stopped is None
     assert not found.has_rulings
     assert steps(found)[:3] == [
@@ -68,7 +68,7 @@ def test_the_stand_in_moves_where_the_record_goes_on_without_the_seat(after: str
     found = judged(Policy.SKIP, AWAY, after)
     (illegal,) = found.illegal
     stood_in = [each for each in found.entered if each.step is Step.STOOD_IN]
-    # Seat 0 chooses itself in the first record; in the second seat 1 is on turn only when that is done, too.
+    # Player 1 chooses itself in the first record; in the second player 2 is on turn only when that is done, too.
     assert len(stood_in) == (1 if after.startswith("0") else 2)
     assert illegal.outcome == f"does not count; entered instead (TBL-2): {', '.join(each.words for each in stood_in)}"
     state = judged(Policy.STOP).state
@@ -97,7 +97,7 @@ def test_another_seat_whose_act_is_illegal_is_judged_when_it_is_on_turn() -> Non
     found = judged(Policy.SKIP, AWAY, "1: place 5 2,0 2,1", "1: place 5 0,1 0,2")
     assert [(each.line, each.seat) for each in found.illegal] == [(NEXT, 0), (NEXT + 1, 1)]
     assert "entered instead" in found.illegal[0].outcome
-    assert found.illegal[1].outcome == "does not count; the seat moved again"
+    assert found.illegal[1].outcome == "does not count; the player moved again"
     assert found.stopped is None
 
 
@@ -143,7 +143,7 @@ def test_nothing_that_is_drawn_can_be_ruled_away(policy: Policy) -> None:
 def test_an_act_out_of_turn_is_skipped_once_and_not_understood_twice() -> None:
     found = judged(Policy.SKIP, "1: choose 4", FINE, "0: choose 23")
     (illegal,) = found.illegal
-    assert illegal.reason == "seat 1 acts; expected seat 0: place domino"
+    assert illegal.reason == "player 2 is not on turn; expected player 1: place domino"
     assert illegal.outcome == "does not count"
     assert [each.step for each in found.entered[-2:]] == [Step.PLAYED, Step.PLAYED]
     lost = judged(Policy.SKIP, "1: choose 4", "1: choose 6", FINE)

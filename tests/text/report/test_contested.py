@@ -33,29 +33,37 @@ from tests.text.report.adjudication import AWAY, FINE, NEXT, judged
     ("result", "contest", "words"),
     [
         (None, Contest(), "the game is not over"),
-        (None, Contest({2: Ending.FLAG}), "the game is not over; seat 2 ran out of time"),
-        (Result(Ending.RULES, (9, 5), (1, 2)), Contest(), "seat 0 wins"),
-        (Result(Ending.STALLED, (9, 9), (1, 1)), Contest(), "seats 0 and 1 share the first place: the game reached"),
-        (Result(Ending.RESIGNED, (), (1, 2)), Contest({1: Ending.RESIGNED}), "seat 0 wins: seat 1 resigned"),
-        (Result(Ending.RULES, (9, 5, 9), (1, 3, 1)), Contest(), "seats 0 and 2 share the first place"),
-        (Result(Ending.FLAG, (), (3, 2)), Contest({0: Ending.FLAG, 1: Ending.CRASHED}), "no seat wins: seat 0 ran out"),
+        (None, Contest({2: Ending.FLAG}), "the game is not over; player 3 ran out of time"),
+        (Result(Ending.RULES, (9, 5), (1, 2)), Contest(), "player 1 wins"),
+        (Result(Ending.STALLED, (9, 9), (1, 1)), Contest(), "player 1 and player 2 share the win: the game reached"),
+        (Result(Ending.RESIGNED, (), (1, 2)), Contest({1: Ending.RESIGNED}), "player 1 wins: player 2 resigned"),
+        (Result(Ending.RULES, (9, 5, 9), (1, 3, 1)), Contest(), "player 1 and player 3 share the win"),
+        (
+            Result(Ending.FLAG, (), (3, 2)),
+            Contest({0: Ending.FLAG, 1: Ending.CRASHED}),
+            "no player wins: player 1 ran out",
+        ),
         (
             Result(Ending.RULES, (7, 5, 2), (1, 2, 3)),
             Contest({}, (0, 1, 4)),
-            "seat 0 wins, after an arbiter took 1 point off seat 1 and 4 points off seat 2",
+            "player 1 wins, after an arbiter took 1 point off player 2 and 4 points off player 3",
         ),
         (Result(Ending.VOIDED), Contest(ruled=Result(Ending.VOIDED)), "no result: an arbiter voided the game"),
         (
             Result(Ending.ADJUDICATED, (7, 5), (1, 2)),
             Contest({}, (0, 4), Result(Ending.ADJUDICATED, (7, 5), (1, 2)), Result(Ending.VOIDED)),
-            "seat 0 wins: an arbiter adjudicated the game; before that, an arbiter voided the game; the result counts",
+            "player 1 wins: an arbiter adjudicated the game; before that, an arbiter voided the game; the result",
         ),
         (
             Result(Ending.ADJUDICATED, (5, 7, 7), (1, 2, 3)),
             Contest(ruled=Result(Ending.ADJUDICATED, (5, 7, 7), (1, 2, 3))),
-            "seat 0 wins: an arbiter adjudicated the game; its places are not those of its points",
+            "player 1 wins: an arbiter adjudicated the game; its places are not those of its points",
         ),
-        (Result(Ending.RESIGNED), Contest(ruled=Result(Ending.RESIGNED)), "the places are not known: a seat forfeited"),
+        (
+            Result(Ending.RESIGNED),
+            Contest(ruled=Result(Ending.RESIGNED)),
+            "the places are not known: a player forfeited",
+        ),
     ],
 )
 def test_a_result_in_words(result: Result | None, contest: Contest, words: str) -> None:
@@ -65,7 +73,7 @@ def test_a_result_in_words(result: Result | None, contest: Contest, words: str) 
 
 
 def seats_of(players: tuple[Player, ...]) -> list[Player]:
-    return [player for player in players if player.name.startswith("seat ")]
+    return [player for player in players if player.name.startswith("player ")]
 
 
 @pytest.mark.parametrize("examples", [40, campaign(150)])
@@ -97,7 +105,7 @@ def test_a_sheet_has_the_places_of_the_result(examples: int) -> None:
         told = f"{upper(outcome(result, contest, waits=waits))}."
         assert (found.remarks[:1] == (told,)) == (waits is not None or not contest.is_plain)
         if result is not None and len(result.winners) == 1:
-            assert told.startswith(f"Seat {result.winners[0]} wins")
+            assert told.startswith(f"Player {result.winners[0] + 1} wins")
         assert found.players[setup.seats :] == plain.players[setup.seats :]
 
     a_sheet()
@@ -160,8 +168,9 @@ def test_a_contested_game_is_judged_right_and_its_log_says_the_same(examples: in
         assert found.is_clean
         assert found.told.result == result
         made = of_adjudication(found, [Seat(seat) for seat in range(setup.seats)])
-        seats = [(each.place, each.player) for each in made.result if each.player.startswith("seat ")]
-        assert sorted(seats) == sorted((place, f"seat {s}") for s, place in enumerate(result.places if result else ()))
+        seats = [(each.place, each.player) for each in made.result if each.player.startswith("player ")]
+        places = enumerate(result.places if result else (), start=1)
+        assert sorted(seats) == sorted((place, f"player {number}") for number, place in places)
         flat = " ".join(report_text(made).split())
         assert contest.is_plain or f"{upper(outcome(result, found.contest))}." in flat
         reached = replace(contest, ruled=None).result(setup.seats, state.pending())

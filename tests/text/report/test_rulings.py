@@ -115,7 +115,7 @@ def test_what_is_no_ruling_is_named_with_its_line(text: str, words: str) -> None
             "found 'plaice'; expected castle, choose, discard, pass or place; expected a legal move",
         ),
         (f"{NEXT}: 0: resign", "'0: resign' is no move, and a line is replaced by another move; expected a legal move"),
-        (f"{NEXT}: 1: choose 4", "seat 1 acts; expected seat 0: place domino"),
+        (f"{NEXT}: 1: choose 4", "player 2 is not on turn; expected player 1: place domino"),
         (f"{NEXT}: 0: place 3 2,0 2,1 against KDO-14", "is marked as accepted"),
     ],
 )
@@ -137,10 +137,10 @@ def test_every_line_is_ruled_on_its_own() -> None:
     steps = [each.step for each in found.entered[NEXT - 3 :]]
     assert steps == [Step.ACCEPTED, Step.PENALTY, Step.PLAYED, Step.REFUSED, Step.PENALTY, Step.STOOD_IN, Step.PLAYED]
     assert found.contest.points_off == (2, 1)
-    assert found.illegal[0].outcome == "stands as it was played (TBL-7); 2 points off seat 0"
+    assert found.illegal[0].outcome == "stands as it was played (TBL-7); 2 points off player 1"
     assert found.illegal[1].ruling == "skip, 1 point off seat 1"
     made = as_text(of_adjudication(found, [Seat(0), Seat(1)]))
-    assert "-> ruled: stands as it was played (TBL-7); 2 points off seat 0" in made
+    assert "-> ruled: stands as it was played (TBL-7); 2 points off player 1" in made
     assert audited(found).verdict is Verdict.PREFIX
 
 

@@ -31,8 +31,8 @@ def finished(setup: Setup, seed: int) -> tuple[Any, list[Any]]:
 
 
 def adds_up(found: Sheet, over: Over) -> None:
-    seats = [player for player in found.players if player.name.startswith("seat ")]
-    assert [player.name for player in seats] == [f"seat {seat}" for seat in range(len(over.scores))]
+    seats = [player for player in found.players if player.name.startswith("player ")]
+    assert [player.name for player in seats] == [f"player {seat + 1}" for seat in range(len(over.scores))]
     assert [player.total for player in seats] == list(over.scores)
     assert [player.place for player in seats] == list(over.places)
     for player in found.players:
@@ -84,7 +84,7 @@ def test_a_position_gets_its_last_scoring() -> None:
         ("garden", "1 tile, 1st place", 20, ("ALH-E1",)),
         (
             "tower",
-            "1 tile, 1st and 2nd places shared with seat 1, (21 + 13) / 2 = 17 each",
+            "1 tile, 1st and 2nd places shared with player 2, (21 + 13) / 2 = 17 each",
             17,
             ("ALH-E1", "ALH-E2"),
         ),
@@ -116,16 +116,16 @@ def test_a_kingdom_without_all_its_dominoes_has_no_harmony_and_the_sheet_says_wh
     assert [(item.how, item.points) for item in harmony] == [("9 dominoes discarded", 0), ("10 dominoes discarded", 0)]
     assert found.remarks == (
         "Scored from the boards alone: the moves that led to them were not checked.",
-        "Seat 0: 3 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
-        "Seat 1: 2 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
+        "Player 1: 3 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
+        "Player 2: 2 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
     )
 
 
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ("scorings 2", "scorings 0", "seat 0: 31 points with 0 scoring rounds held; expected 0"),
-        ("action seat", "over seat", "seat 1: 9 points with 2 scoring rounds held; expected at least 18"),
+        ("scorings 2", "scorings 0", "player 1: 31 points with 0 scoring rounds held; expected 0"),
+        ("action seat", "over seat", "player 2: 9 points with 2 scoring rounds held; expected at least 18"),
     ],
 )
 def test_points_that_cannot_be(before: str, after: str, message: str) -> None:
@@ -176,7 +176,7 @@ def test_ties_of_kingdomino_are_explained_by_what_broke_them() -> None:
             expected = ("KDO-21",) if by_area else ("KDO-21", "KDO-22", "KDO-23") if shared else ("KDO-21", "KDO-22")
             assert tie.rules == expected
             assert f"{state.scores[seats[0]]} points each" in tie.words
-            assert all(f"seat {seat} {state.standing(seat).largest_area}" in tie.words for seat in seats)
+            assert all(f"player {seat + 1}: {state.standing(seat).largest_area}" in tie.words for seat in seats)
             kinds[expected] += 1
     assert len(kinds) == 3, kinds
 
@@ -185,7 +185,7 @@ def test_the_lines_of_roll_and_write() -> None:
     setup = next(each for each in ROLLWRITE if each.options.solo is Solo.AGAINST)
     state, _ = finished(setup, seed=2)
     found = sheet("rollwrite", state)
-    assert [player.name for player in found.players] == ["seat 0", "virtual 0", "virtual 1"]
+    assert [player.name for player in found.players] == ["player 1", "virtual 1", "virtual 2"]
     assert [player.total for player in found.players[1:]] == state.virtual_scores
     assert [item.group for item in found.players[1].items][-1] == "bonus"
     coins = next(item for item in found.players[0].items if item.what == "coins")

@@ -10,7 +10,7 @@ from pathlib import Path
 from referee.games import registry
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.text.words import catalogue
-from referee.text.words.catalogue import Text, load
+from referee.text.words.catalogue import ENGLISH, Text, load
 from referee.tournament.rules import TOURNAMENT
 from referee.v1.game_service_pb2 import ErrorReason
 from referee_clients.web.refusals import OWN_REASONS
@@ -35,7 +35,7 @@ ENGLISH_ELSEWHERE: dict[str, Callable[[], Mapping[str, Text]]] = {
 @cache
 def english_of(part: str) -> Mapping[str, Text]:
     """Return what is translated."""
-    return ENGLISH_ELSEWHERE.get(part, lambda: load(part).texts)()
+    return ENGLISH_ELSEWHERE.get(part, lambda: catalogue._read(part, ENGLISH))()
 
 
 def places(text: str) -> set[str]:

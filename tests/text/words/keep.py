@@ -67,7 +67,7 @@ def main() -> None:
             path = FOLDER / language / f"{part}.json"
             own = json.loads(path.read_text(encoding="utf-8"))
             head = {"_state": own.pop("_state")}
-            made = kept(own, set(own.pop("_again", ())), before[part], english)
+            made = kept(own, set(own.pop("_again", ())), before.get(part, {}), english)
             if made.again:
                 head["_again"] = sorted(made.again)
             text = json.dumps(head | made.texts, ensure_ascii=False, indent=2)

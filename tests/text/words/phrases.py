@@ -12,7 +12,7 @@ from typing import Final
 import referee
 import referee_clients
 from referee.log.events import Role
-from referee.text.words.catalogue import Text
+from referee.text.words.catalogue import PLAYER, Text
 
 _SOURCES: Final = (Path(referee.__file__).parent, Path(referee_clients.__file__).parent)
 _TAKES: Final = {
@@ -26,7 +26,7 @@ _TAKES: Final = {
 """Which arguments of these functions are phrases: from the first, to before the last."""
 _CALLS: Final = re.compile(rf"\b(?:{'|'.join(_TAKES)})\(")
 """Most sources call none of them, and to parse all of them takes seconds."""
-_OF_VALUES: Final = frozenset(f"{role} {{n}}" for role in Role)
+_OF_VALUES: Final = frozenset({PLAYER, *(f"{role} {{n}}" for role in Role if role is not Role.SEAT)})
 """Put together from a value."""
 
 

@@ -21,6 +21,7 @@ from referee.text.words.catalogue import (
     load,
     own_name,
     phrase,
+    player_phrase,
     preferred,
 )
 from tests.text.words.english import PARTS, english_of, places
@@ -115,10 +116,10 @@ def test_translation_is_whole(part: str, language: str) -> None:
 
 
 def test_a_phrase_is_english_and_can_be_said_in_another_language() -> None:
-    author = phrase("seat {n}", n=1)
+    author = player_phrase(0)
     found = phrase("{what}; expected {expected}", what=phrase("{author} has no key", author=author), expected="0")
-    assert str(found) == found.by(ENGLISH) == found.by("tlh") == "seat 1 has no key; expected 0"
-    assert found.by("cs") == "místo 1 nemá klíč; očekává se: 0"
+    assert str(found) == found.by(ENGLISH) == found.by("tlh") == "player 1 has no key; expected 0"
+    assert found.by("cs") == "hráč 1 nemá klíč; očekává se: 0"
     assert phrase("nobody has said this").by("cs") == "nobody has said this"
 
 

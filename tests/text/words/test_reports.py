@@ -34,7 +34,7 @@ from referee.text.report.model import Seat, of_adjudication
 from referee.text.report.rulings import LineRuling, PointsOff, Policy
 from referee.text.report.sheet import rules_of
 from referee.text.report.text import html, text
-from referee.text.words.catalogue import ENGLISH, languages, load, phrase
+from referee.text.words.catalogue import ENGLISH, languages, load, phrase, player_phrase
 from referee_clients.web.cards import Card, sheet
 from tests.cli.inside import referee as command
 from tests.docs.shell import ROOT
@@ -158,7 +158,7 @@ def test_every_kind_of_move_and_of_chance_has_words() -> None:
 def test_comments_of_the_auditor_are_told_in_the_language(language: str) -> None:
     """But for what the rules of the game and its components say, which is in English."""
     whole = (HERE / f"{LOGS[1]}.gamelog").read_bytes()
-    lost = phrase("seat {seat}, whose key you gave, never joined", seat=9)
+    lost = phrase("{player}, whose key you gave, never joined", player=9)
     audit, _ = of_log.report(BytesIO(whole), VERIFIER)
     told = of_log._signed(replace(audit, comments=(lost, "a table of 3")), load("report", language))
     assert told[-2:] == [lost.by(language), "a table of 3"]
@@ -198,16 +198,19 @@ def test_why_a_line_cannot_be_is_told_in_the_language(language: str) -> None:
     """Where no rule is broken: what was found and is awaited, also by a log; if English alone says it, of what kind."""
     say = load("report", language)
     (illegal,) = adjudicated(OUT_OF_TURN, Policy.SKIP, say=say).illegal
-    awaited = say("line.awaited.seat", seat=0, kinds=say("kind.choose_domino"))
-    assert illegal.reason == say("line.why", what=say("line.acts", seat=1), expected=awaited)
-    assert adjudicated(OUT_OF_TURN, Policy.SKIP).illegal[0].reason == "seat 1 acts; expected seat 0: choose domino"
+    awaited = say("line.awaited.seat", player=0, kinds=say("kind.choose_domino"))
+    assert illegal.reason == say("line.why", what=say("line.acts", player=1), expected=awaited)
+    assert (
+        adjudicated(OUT_OF_TURN, Policy.SKIP).illegal[0].reason
+        == "player 2 is not on turn; expected player 1: choose domino"
+    )
     with pytest.raises(NotationError) as caught, about("0: choose 36", line=7):
         raise not_awaited("{author} joins too late", "no move", author=Author(Role.SEAT, 1).phrase)
-    english = "seat 1 joins too late; expected no move"
+    english = "player 2 joins too late; expected no move"
     assert caught.value.why(IN_ENGLISH) == english
     assert caught.value.why(say) == say(
         "line.why",
-        what=phrase("{author} joins too late", author=phrase("seat {n}", n=1)).by(language),
+        what=phrase("{author} joins too late", author=player_phrase(1)).by(language),
         expected=phrase("no move").by(language),
     )
     assert caught.value.why(say) != english
@@ -298,7 +301,7 @@ def test_cards_are_in_the_language(language: str) -> None:
     w = load("web", language)
     card = Card("kingdomino", 1, "kingdomino@club.example", "https://club.example/seat", table=3)
     page = unescape(sheet([card], language))
-    for said in (w("card.link"), w("card.table", n=3), w("card.seat", n=1), w("language.draft")):
+    for said in (w("card.link"), w("card.table", n=3), w("card.seat", player=1), w("language.draft")):
         assert said in page
     assert f'<html lang="{language}">' in page
     assert load("web")("card.link") not in page

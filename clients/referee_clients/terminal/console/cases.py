@@ -11,6 +11,7 @@ import grpc
 from referee.console import printable
 from referee.log.events import Author, Role
 from referee.log.keys import PrivateKey
+from referee.text.notation.outcomes import players
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc
 from referee_clients.rulings import Bench
@@ -69,7 +70,7 @@ class Case:
     def clocks(self) -> str:
         """Return every clock on a line; empty in a game without clocks."""
         shown = [
-            f"seat {seat} {time_left(clock, self.now_ms)}{' (it runs)' if clock.running else ''}"
+            f"{players([seat])} {time_left(clock, self.now_ms)}{' (it runs)' if clock.running else ''}"
             for seat, clock in enumerate(self.status.clocks)
         ]
         return f"time left: {', '.join(shown)}" if shown else ""

@@ -71,14 +71,14 @@ class Show:
         for seat, bot in enumerate(self._bots):
             hand = [kind for kind, count in enumerate(state.hands[seat]) for _ in range(count)]
             cells = [str(count or "·") for count in state.counts(seat)]
-            row = (f"{seat} {bot}", *cells, str(state.wall(seat)), str(total(hand)), str(state.scores[seat]))
+            row = (f"{seat + 1} {bot}", *cells, str(state.wall(seat)), str(total(hand)), str(state.scores[seat]))
             shown.add_row(*row, style="bold" if seat == state.seat else "")
         return shown
 
     def result(self, console: Console, state: State) -> None:
         console.print(self._rounds())
         for seat, bot in enumerate(self._bots):
-            console.print(f"\nThe Alhambra of seat {seat}, {bot}:", highlight=False)
+            console.print(f"\nThe Alhambra of player {seat + 1}, {bot}:", highlight=False)
             # A line that the terminal breaks would tear the picture apart.
             board = Text(text(state.layouts[seat]), no_wrap=True, overflow="crop")
             console.print(board, soft_wrap=not console.is_terminal, crop=console.is_terminal)
@@ -96,7 +96,7 @@ class Show:
                 totals[seat] += held.points[seat]
                 pairs = zip(held.counts[seat], held.earned[seat], strict=True)
                 shown.add_row(
-                    f"{seat} {bot}",
+                    f"{seat + 1} {bot}",
                     *(f"{count}→{points}" if points else str(count or "·") for count, points in pairs),
                     str(held.walls[seat]),
                     str(held.points[seat]),
@@ -107,9 +107,9 @@ class Show:
 
 
 def _by_type(*headings: str) -> Table:
-    """Return a table of seats, with a column for each type of building and further ones."""
+    """Return a table of players, with a column for each type of building and further ones."""
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    shown.add_column("seat")
+    shown.add_column("player")
     for type_, colour in zip(TYPES, COLOURS, strict=True):
         shown.add_column(type_[:4], justify="right", style=colour, no_wrap=True)
     for heading in headings:

@@ -59,7 +59,7 @@ async def start_bots(children: Children, opened: Opened, bots: Sequence[str], se
     for join, bot in zip(opened.joins, bots, strict=True):
         how = ["bot", bot, "--join", "-", "--seed", str(seed + join.seat), "--verifier", opened.verifier, *words]
         line = format_join(join.address, join.game_id, join.seat, join.token)
-        players.append(await children.start(f"{bot}, seat {join.seat}", how, stdin=line + "\n"))
+        players.append(await children.start(f"{bot}, player {join.seat + 1}", how, stdin=line + "\n"))
     return players
 
 
@@ -163,7 +163,8 @@ def _files(out: Path, opened: Opened, seats: int) -> Files:
 def _draw(files: Files, opened: Opened, record: Record) -> None:
     files.verifier.write_text(opened.verifier + "\n", encoding="utf-8")
     for seat, path in enumerate(files.boards):
-        picture = renderer(record.opened.rules_id).seat_svg(record.game.position.state, seat, f"Seat {seat} at the end")
+        title = f"Player {seat + 1} at the end"
+        picture = renderer(record.opened.rules_id).seat_svg(record.game.position.state, seat, title)
         path.write_text(picture, encoding="utf-8")
 
 

@@ -37,7 +37,7 @@ class Show:
     def went_on(self, state: State) -> list[str]:
         known, self._discards = self._discards, [len(numbers) for numbers in state.discarded]
         return [
-            f"Seat {seat} discards domino {number}, which fits nowhere."
+            f"Player {seat + 1} discards domino {number}, which fits nowhere."
             for seat, numbers in enumerate(state.discarded)
             for number in numbers[known[seat] :]
         ]
@@ -59,7 +59,7 @@ class Show:
         width = 3 * state.options.size()
         shown.add_row(
             *(
-                Text(f"{seat} {bot}"[:width], style="bold" if seat == state.seat else "")
+                Text(f"{seat + 1} {bot}"[:width], style="bold" if seat == state.seat else "")
                 for seat, bot in enumerate(self._bots)
             )
         )
@@ -75,14 +75,14 @@ class Show:
         """Return the points by terrain; then what is ranked, the first difference first."""
         title = "points of the areas by terrain"
         shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        shown.add_column("seat")
+        shown.add_column("player")
         for heading in (*TERRAINS, "points", "largest", "crowns"):
             shown.add_column(heading, justify="right", no_wrap=True)
         for seat, bot in enumerate(self._bots):
             points = [0] * len(TERRAINS)
             for area in state.kingdoms[seat].areas():
                 points[area.terrain] += area.squares * area.crowns
-            shown.add_row(f"{seat} {bot}", *(str(each or "·") for each in points), *map(str, state.standing(seat)))
+            shown.add_row(f"{seat + 1} {bot}", *(str(each or "·") for each in points), *map(str, state.standing(seat)))
         return shown
 
 
@@ -92,7 +92,7 @@ def _lines(state: State) -> Table:
     chosen = [(number, state.claims.get(number)) for number in state.offer]
     for heading, kings in (("to place", state.kings), ("line", chosen)):
         shown.add_row(heading, *(_domino(state, number) for number, _ in kings))
-        shown.add_row("", *(Text("" if seat is None else f"seat {seat}", style="dim") for _, seat in kings))
+        shown.add_row("", *(Text("" if seat is None else f"player {seat + 1}", style="dim") for _, seat in kings))
     return shown
 
 

@@ -72,12 +72,12 @@ class Show:
     def _sheets(self, state: State) -> Table:
         """Side by side: a row for each value of a blue die, a column for each of a yellow one; five fit."""
         shown = Table.grid(padding=(0, 2, 0, 0))
-        shown.add_row(*(Text(f"{seat} {bot}"[: 2 * FACES]) for seat, bot in enumerate(self._bots)))
+        shown.add_row(*(Text(f"{seat + 1} {bot}"[: 2 * FACES]) for seat, bot in enumerate(self._bots)))
         shown.add_row(*(_grid(state, state.built[seat]) for seat in range(state.seats)))
         return shown
 
     def _who(self, state: State, player: int) -> str:
-        return f"{player} {self._bots[player]}" if player < state.seats else _name(state, player)
+        return f"{player + 1} {self._bots[player]}" if player < state.seats else _name(state, player)
 
     def result(self, console: Console, state: State) -> None:
         console.print(self._points(state))
@@ -105,8 +105,8 @@ class Show:
 
 
 def _name(state: State, player: int) -> str:
-    """Seat come first, then the virtual players."""
-    return f"seat {player}" if player < state.seats else f"virtual {player - state.seats}"
+    """Return ``player 1``, or ``virtual 1``: these come behind the others."""
+    return f"player {player + 1}" if player < state.seats else f"virtual {player - state.seats + 1}"
 
 
 def _dice(state: State, seat: int) -> Text:

@@ -130,7 +130,7 @@ class Screen:
         state: Any = record.game.position.state
         awaited = state.pending()[0]
         if isinstance(awaited, Decision):
-            whose = f"seat {awaited.seat}, {self._bots[awaited.seat]}, is on turn"
+            whose = f"player {awaited.seat + 1}, {self._bots[awaited.seat]}, is on turn"
         else:
             whose = "chance decides" if isinstance(awaited, Chance) else ""
         return Text(
@@ -146,7 +146,7 @@ def show_result(console: Console, show: Show, bots: Sequence[str], record: Recor
     if end is None:
         return
     show.result(console, record.game.position.state)
-    winners = " and ".join(f"seat {seat}, {bots[seat]}" for seat in end.winners)
+    winners = " and ".join(f"player {seat + 1}, {bots[seat]}" for seat in end.winners)
     points = ", ".join(f"{bot} {score}" for bot, score in zip(bots, end.scores, strict=False))
     told = [
         *([f"The winner: {winners}."] if winners and len(bots) > 1 else []),

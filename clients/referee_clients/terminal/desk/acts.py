@@ -26,6 +26,8 @@ from referee.text.notation.outcomes import counted, outcome
 from referee.text.notation.table import OF_SEATS, RULINGS, ActKind, TableAct, arbiter_name, plain_words
 from referee.text.notation.times import in_words
 from referee.text.notation.violations import NotationError
+from referee.text.render.drawing import player_words
+from referee_clients.terminal.desk.line import first_words
 
 _ACT: Final = re.compile(
     r"\s*(?:(?:arbiter|scribe|organiser|referee)\b|\d+\s*:\s*(?:resign|back|agree|protest|appeal)\b)", re.ASCII
@@ -171,33 +173,34 @@ def _refused(what: str, expected: str) -> LogError:
 def consequence(record: Record, meant: Meant, taken_back: int) -> str:
     """Return in plain words what the act does. ``taken_back``: how many entries it would take back."""
     act, game = meant.act, record.game
+    who = player_words(act.seat)
     contest = game.arbitration.contest
     stay = "which stays" if taken_back == 1 else "which stay"
     back = f"takes back {counted(taken_back, 'entry', 'entries')}, {stay} in the log"
     match act.kind:
         case ActKind.RESIGN:
-            return f"seat {act.seat} gives up; {_after(record, _out(contest, act.seat, Ending.RESIGNED))}"
+            return f"{who} gives up; {_after(record, _out(contest, act.seat, Ending.RESIGNED))}"
         case ActKind.FORFEIT:
             ending = act.ending or Ending.ADJUDICATED
-            return f"seat {act.seat} is out ({ending.words}); {_after(record, _out(contest, act.seat, ending))}"
+            return f"{who} is out ({ending.words}); {_after(record, _out(contest, act.seat, ending))}"
         case ActKind.TAKE_BACK:
-            return f"seat {act.seat} asks to go back to entry {act.line}; when all have agreed, that {back}"
+            return f"{who} asks to go back to entry {act.line}; when all have agreed, that {back}"
         case ActKind.AGREE:
-            return f"seat {act.seat} agrees to go back"
+            return f"{who} agrees to go back"
         case ActKind.PROTEST | ActKind.APPEAL:
-            return f"seat {act.seat} {act.kind.value}s; no result is entered until an arbiter has ruled on it"
+            return f"{who} {act.kind.value}s; no result is entered until an arbiter has ruled on it"
         case ActKind.CORRECT | ActKind.RESTORE:
             return f"the game goes back to entry {act.line}: that {back}"
         case ActKind.PENALTY:
-            return f"seat {act.seat}: {_penalty(record, act)}"
+            return f"{who}: {_penalty(record, act)}"
         case ActKind.WARN:
-            return f"seat {act.seat}: a warning"
+            return f"{who}: a warning"
         case ActKind.CLOCK:
-            return f"the clock of seat {act.seat} is set to {in_words(act.time_ms)}"
+            return f"the clock of {who} is set to {in_words(act.time_ms)}"
         case ActKind.REINSTATE:
-            return f"seat {act.seat} plays again"
+            return f"{who} plays again"
         case ActKind.SKIP:
-            return f"seat {act.seat} loses this move; the smallest legal one is entered for it"
+            return f"{who} loses this move; the smallest legal one is entered for it"
         case ActKind.STANDS:
             return f"the move stands although it breaks {', '.join(meant.broken)}"
         case ActKind.RESULT:
@@ -365,27 +368,26 @@ class _Offers:
             if ruling.ruled.rule_id:
                 for seat in seats:
                     line = f"{seat}: appeal against {seq} {ruling.ruled.rule_id}"
-                    self.add(f"Seat {seat} appeals against the ruling of entry {seq}", line)
+                    self.add(f"{first_words(seat)} appeals against the ruling of entry {seq}", line)
 
 
 def of_seat(record: Record, author: Author) -> list[Offer]:
     """Return what the seat can enter for itself."""
     offers = _Offers(record, author)
     seat = author.index
-    offers.of_seat(f"Seat {seat}", seat, offers.latest(f"{seat}: back to {{}}"))
+    offers.of_seat(first_words(seat), seat, offers.latest(f"{seat}: back to {{}}"))
     offers.appeals([seat])
     return offers.found
 
 
 def of_scribe(record: Record, author: Author, names: Sequence[str], arbiter: int = 0) -> list[Offer]:
-    """Return the acts that can be entered at a desk, with seats as they can act. ``arbiter``: the one who rules
+    """Return the acts that can be entered at a desk, with players as they can act. ``arbiter``: the one who rules
     here."""
     offers = _Offers(record, author)
     seats = range(len(record.opened.seats))
     back = offers.latest("scribe: back to {}")
     for seat in seats:
-        who = f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
-        offers.of_seat(who, seat, back)
+        offers.of_seat(first_words(seat, names), seat, back)
     offers.appeals(seats)
     offers.add("The scribe mistyped: back to an entry", f"scribe: back to {back}")
     offers.found += of_arbiter(record, arbiter)
@@ -418,11 +420,11 @@ def _rulings(record: Record) -> Sequence[tuple[str, str]]:
         ("strikes, as for refused moves", f"penalty seat {turn} strikes 1"),
         ("time off a clock", f"penalty seat {turn} time 30s"),
         ("a clock is set", f"clock seat {turn} 5m"),
-        ("a seat did not come, or left", f"forfeit seat {turn} disconnected"),
-        ("a seat's time is up", f"forfeit seat {turn} flag"),
-        ("a seat loses the game", f"forfeit seat {turn} adjudicated"),
-        ("a seat that is out plays again", f"reinstate seat {out}"),
-        ("the seat on turn loses this move", f"skip seat {turn}"),
+        ("a player did not come, or left", f"forfeit seat {turn} disconnected"),
+        ("a player's time is up", f"forfeit seat {turn} flag"),
+        ("a player loses the game", f"forfeit seat {turn} adjudicated"),
+        ("a player who is out plays again", f"reinstate seat {out}"),
+        ("the player on turn loses this move", f"skip seat {turn}"),
         ("back to an earlier position", f"restore to {max(record.size - 2, 0)}"),
         ("the result", f"result places {places}"),
         ("the game does not count", "void"),

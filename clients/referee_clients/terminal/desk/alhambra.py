@@ -13,8 +13,8 @@ from referee_clients.terminal.desk.guide import left
 
 TITLE: Final = "Alhambra"
 OPTIONS: Final = {
-    "age_order": "seats from the youngest to the oldest, such as 2 0 1; empty: 0 1 2 …",
-    "max_turns": "the game ends after this many turns of all seats together, 1 to 10000",
+    "age_order": "seats (0 is player 1) from the youngest to the oldest, such as 2 0 1; empty: 0 1 2 …",
+    "max_turns": "the game ends after this many turns of all players together, 1 to 10000",
     "loop_rule": "the length of a wall that closes on itself: full: its length; one_less: one less than its length",
     "end_rule": "when the game ends: market_unfilled: when the market cannot be filled; bag_empty: "
     "when the bag is empty",
@@ -24,7 +24,7 @@ COMPONENTS: Final = ""
 DRAWS: Final = {
     "neutral_tiles": "the tiles drawn for the neutral player, by name: type, cost, sides with a wall in the order NESW",
     "market_tiles": "the tiles drawn for the market, from the first free slot on: type, cost, sides with a wall",
-    "hand": "the money cards that {seat} is dealt, until they are worth 20 or more",
+    "hand": "the money cards that {player} is dealt, until they are worth 20 or more",
     "money_row": "the cards drawn for the money row, and scoring cards where they came: scoring-A, scoring-B",
 }
 MOVES: Final = {

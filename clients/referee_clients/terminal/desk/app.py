@@ -30,6 +30,7 @@ from referee.text.notation import game_text, headers
 from referee.text.notation.headers import Setup
 from referee.text.notation.options import Option as RulesOption
 from referee.text.notation.options import options_of, plain, written
+from referee.text.notation.outcomes import counted
 from referee.text.notation.violations import NotationError
 from referee.v1 import game_pb2
 from referee.wire.registry import codec
@@ -131,7 +132,7 @@ class Start(Screen[None]):
 
     def _option(self, known: Known, game: game_pb2.Game) -> GameOption:
         names = ", ".join(filter(None, self._folder.names(known.game_id, len(game.seats))))
-        seats = f"{len(game.seats)} {'seat' if len(game.seats) == 1 else 'seats'}" + (f" ({names})" if names else "")
+        seats = counted(len(game.seats), "player") + (f" ({names})" if names else "")
         is_over = game.state == game_pb2.GAME_STATE_OVER
         entries = f"{game.size} {'entry' if game.size == 1 else 'entries'}, {'is over' if is_over else 'in progress'}"
         words = f"{guide(known.rules_id).TITLE}, {seats}, game {known.game_id[:8]}: {entries}"
@@ -206,7 +207,7 @@ class Opening(Screen[Known | None]):
         game = registry.get(self._rules_id)
         seats = [(str(number), str(number)) for number in range(game.min_seats, game.max_seats + 1)]
         rows: list[Widget] = [
-            _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
+            _row("Players", Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
         ]
         rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
         rulings = [("yes, at this desk", _YES), ("no", "no")]
@@ -247,10 +248,10 @@ class Opening(Screen[Known | None]):
         command = f"referee new --rules {self._rules_id} --show-components"
         fixed = {
             _GAME: "Game: the rules to play by.",
-            _SEATS: "Seats: the number of seats. They are numbered from 0, in the order of play.",
+            _SEATS: "Players: how many play, in their order. In the notation the first one is 0.",
             _NAMES: "Names: the players in order of play, with commas between; optional. The game's referee keeps them "
             "beside the game, and the game proves them.",
-            _ARBITER: "Arbiter: for rulings at this desk: penalties, a seat that did not come, the result. The key is "
+            _ARBITER: "Arbiter: for rulings at this desk: penalties, players who did not come, the result. The key is "
             f"{self._folder.arbiter_file}; it is made if it is not there. It cannot be added later.",
             _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not standard: a file in the "
             f"form that {command} prints.",

@@ -24,12 +24,12 @@ from referee.log.judge import judge_act
 from referee.log.replay import Record
 from referee.telling.game_file import Line, Transcript, numbered, scored
 from referee.text.notation.outcomes import counted, named, needs_words, outcome
-from referee.text.render.drawing import renderer, seat_words
+from referee.text.render.drawing import player_words, renderer
 from referee.v1 import game_pb2
 from referee_clients.status import time_left
 from referee_clients.terminal.desk.guide import guide
 from referee_clients.terminal.desk.hand import Hand
-from referee_clients.terminal.desk.line import Desk, seat_name
+from referee_clients.terminal.desk.line import Desk, first_words
 
 
 class BoardScreen(Screen[None]):
@@ -232,8 +232,8 @@ def awaited(record: Record, desk: Desk, names: Sequence[str]) -> str:
         return " ".join((f"An arbiter has ruled that the game is {suspended.value}.", *_open(record)))
     if missing := game.missing():
         what = "join" if game.phase is Phase.JOINING else "reveal their shares of the deck"
-        return f"The game waits for {named([seat_words(seat, names) for seat in missing])} to {what}."
-    out = [f"{seat_name(seat, names)} is out ({how.words})." for seat, how in game.arbitration.out.items()]
+        return f"The game waits for {named([player_words(seat, names) for seat in missing])} to {what}."
+    out = [f"{first_words(seat, names)} is out ({how.words})." for seat, how in game.arbitration.out.items()]
     return " ".join((desk.awaited(names) + ".", *out, *_open(record)))
 
 
@@ -258,7 +258,7 @@ def _ended(record: Record, result: Result, names: Sequence[str]) -> str:
     if result.places:
         order = sorted(range(len(result.places)), key=lambda seat: (result.places[seat], seat))
         points = [f", {score} points" for score in result.scores] or [""] * len(order)
-        ranks = (f"{result.places[seat]}. {seat_name(seat, names)}{points[seat]}" for seat in order)
+        ranks = (f"place {result.places[seat]}: {player_words(seat, names)}{points[seat]}" for seat in order)
         parts.append("; ".join(ranks))
     return ": ".join((parts[0], "; ".join(parts[1:])))
 
@@ -277,7 +277,7 @@ def clocks(record: Record, names: Sequence[str], now_ms: int) -> str:
             left_ms=left_ms, running=since_ms is not None, since_ms=since_ms or 0, free_ms=free_ms
         )
         runs = " (running)" if since_ms is not None else ""
-        told.append(f"{seat_name(seat, names)}: {time_left(shown, now_ms)}{runs}")
+        told.append(f"{first_words(seat, names)}: {time_left(shown, now_ms)}{runs}")
     return f"Time left: {'; '.join(told)}"
 
 

@@ -19,7 +19,7 @@ class Guide(Protocol):
     COMPONENTS: str
     """The components that may be declared in place of the version's own, such as a sheet; empty: none."""
     DRAWS: Mapping[str, str]
-    """The outcome to be entered for each kind of chance, of ``{seat}`` or the virtual ``{player}``."""
+    """The outcome to be entered for each kind of chance, of ``{player}`` or the ``{virtual}`` player of that number."""
     MOVES: Mapping[str, str]
     """The effect of each kind of move."""
 

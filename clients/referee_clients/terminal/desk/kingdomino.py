@@ -13,18 +13,18 @@ from referee_clients.terminal.desk.guide import left
 TITLE: Final = "Kingdomino"
 OPTIONS: Final = {
     "frame": "fixed: each castle's cell in its frame is chosen before the game; relative: any square of that size",
-    "first_order": "the draw before the first choice: seat: the seat that begins, the others follow "
+    "first_order": "the draw before the first choice: seat: the player who begins, the others follow "
     "clockwise; kings: every king",
     "declared_order": "the order of the first choice if it is not drawn, such as 1 0 1 0; empty: it is drawn",
     "central": "10 points for a castle in the middle: no, of the kingdom, or of the frame",
     "harmony": "5 points for a kingdom without a discarded domino",
-    "mighty_duel": "two seats, all 48 dominoes, 7 by 7 cells",
-    "wider_offer": "two or three seats, each line has one domino more than there are kings",
+    "mighty_duel": "two players, all 48 dominoes, 7 by 7 cells",
+    "wider_offer": "two or three players, each line has one domino more than there are kings",
     "dynasty": "one of three games whose points are added",
 }
 COMPONENTS: Final = "dominoes"
 DRAWS: Final = {
-    "first_order": "the order in which the kings choose first, as seats",
+    "first_order": "the order in which the kings choose first, as seats (0 is player 1)",
     "line": "the numbers of the dominoes that were drawn, in any order",
 }
 MOVES: Final = {

@@ -16,7 +16,7 @@ from referee.games.game import Cell, Chance, Decision, Forced, ForcedPass, Over
 from referee.text.notation.game_text import line, read_line
 from referee.text.notation.grammar import grammar_of
 from referee.text.notation.violations import NotationError, sentence
-from referee.text.render.drawing import seat_words
+from referee.text.render.drawing import player_words
 from referee_clients.terminal.desk.guide import guide
 
 MOST_MOVES = 5000
@@ -90,7 +90,7 @@ class Desk:
         """Return in words the awaited author and act."""
         match self.pending:
             case Decision(seat, kinds):
-                return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
+                return f"{first_words(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
             case Chance(kind):
                 return f"The draw: {self._draw(kind, names)}"
             case Over():
@@ -101,8 +101,8 @@ class Desk:
     def _draw(self, kind: str, names: Sequence[str]) -> str:
         """Return what is to be entered, and whose it is: any outcome tells."""
         outcome = self._outcome()
-        seat = seat_words(getattr(outcome, "seat", 0), names)
-        return self._guide.DRAWS[kind].format(seat=seat, player=getattr(outcome, "player", 0))
+        who = player_words(getattr(outcome, "seat", 0), names)
+        return self._guide.DRAWS[kind].format(player=who, virtual=getattr(outcome, "player", 0) + 1)
 
     def _outcome(self) -> Any:
         """Return an outcome of the present draw."""
@@ -196,10 +196,10 @@ class Desk:
         """Return what is awaited in place of a line that begins as another move or draw."""
         seat = _SEAT.match(text)
         if isinstance(self.pending, Decision):
-            on_turn = f"seat {self.pending.seat} is on turn"
-            what = f"{on_turn}, not seat {seat[1]}" if seat else f"nothing is drawn now: {on_turn}"
+            on_turn = f"{player_words(self.pending.seat)} is on turn"
+            what = f"{on_turn}, not {player_words(int(seat[1]))}" if seat else f"nothing is drawn now: {on_turn}"
             return f"{what}; expected {self.beginning.rstrip()} and a move"
-        what = "no seat can move now" if seat else "something else is drawn now"
+        what = "no player can move now" if seat else "something else is drawn now"
         drawn = self._draw(self.pending.kind, ()) if isinstance(self.pending, Chance) else ""
         return f"{what}; expected {self.beginning.rstrip()} and then {drawn}"
 
@@ -241,9 +241,9 @@ class Desk:
         return [f"{start}{word}" for word in words if word.startswith(last)]
 
 
-def seat_name(seat: int, names: Sequence[str]) -> str:
-    """Return ``Seat 1``, or ``Seat 1, Blue``."""
-    return f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
+def first_words(seat: int, names: Sequence[str] = ()) -> str:
+    """Return ``Player 1`` for seat 0, or the name: the player where a sentence begins."""
+    return player_words(seat, names) if names[seat : seat + 1] and names[seat] else player_words(seat).capitalize()
 
 
 def _sentence(words: str) -> str:

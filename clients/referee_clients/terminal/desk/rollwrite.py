@@ -11,16 +11,16 @@ from referee.games.rollwrite.position import Phase
 
 TITLE: Final = "Alhambra Roll & Write"
 OPTIONS: Final = {
-    "start_seat": "the seat that starts, if it is not drawn; empty: it is drawn",
-    "virtual_players": "number of virtual players in a game with one seat: 2, 3 or 4; empty: 2",
+    "start_seat": "the player who starts, as a seat (0 is player 1), if not drawn; empty: it is drawn",
+    "virtual_players": "number of virtual players in a game with one player: 2, 3 or 4; empty: 2",
     "solo": "the aim of a game with one seat: points, or against the virtual players, who score and get a bonus",
 }
 COMPONENTS: Final = "sheet"
 DRAWS: Final = {
-    "start_seat": "the seat that starts",
-    "start_buildings": "the pairs of dice that {seat} rolled for its first buildings, blue,yellow each",
-    "virtual_buildings": "the pairs of dice that were rolled for virtual player {player}, blue,yellow each",
-    "start_dice": "the pairs of dice that {seat} starts with, blue,yellow each",
+    "start_seat": "the player who starts, as a seat: 0 is player 1",
+    "start_buildings": "the pairs of dice that {player} rolled for the first buildings, blue,yellow each",
+    "virtual_buildings": "the pairs of dice that were rolled for virtual player {virtual}, blue,yellow each",
+    "start_dice": "the pairs of dice that {player} starts with, blue,yellow each",
     "dice": "the pairs of dice that were rolled, blue,yellow each",
 }
 MOVES: Final = {

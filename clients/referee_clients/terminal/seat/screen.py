@@ -173,7 +173,7 @@ def _fixed(field: Field) -> Field:
 class SeatApp(TerminalApp[ClientError]):
     """The application. ``run_async`` returns why the seat cannot be played, or None after its player has left."""
 
-    TITLE = "Tile Referee: a seat"
+    TITLE = "Tile Referee: a player"
 
     def __init__(
         self,

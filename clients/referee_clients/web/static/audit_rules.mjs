@@ -2,7 +2,7 @@
 
 import { inEnglish, isEnglish, paragraph } from "./finding.mjs";
 import { failureWords, findingLines } from "./verdict.mjs";
-import { w } from "./words.mjs";
+import { firstPlayer, w } from "./words.mjs";
 import { startRulesAuditor } from "./worker.mjs";
 
 const MOST_TO_LOAD_S = 300;
@@ -52,7 +52,7 @@ const said = (part) => (part instanceof Object ? w(part.key, Object.fromEntries(
 /** Who sat where, where draws come from, and what certificates come to. */
 const saidLines = ({ chance, seats, certificates }) => [
   said(chance),
-  ...seats.map(({ seat, how, key }) => `${w("position.player", { n: seat })}: ${how.map(said).join("")} ${key}`.trimEnd()),
+  ...seats.map(({ seat, how, key }) => `${firstPlayer(seat)}: ${how.map(said).join("")} ${key}`.trimEnd()),
   ...(certificates ? [w("audit.certificates", { what: said(certificates) })] : []),
 ];
 

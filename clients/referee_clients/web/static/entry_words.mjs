@@ -1,15 +1,23 @@
 // What an entry of the log says, in words, from the entry itself: nothing here comes from whoever delivered it.
 
 import { decodeBody } from "./verify/wire.mjs";
-import { seatWords } from "./standing.mjs";
-import { w } from "./words.mjs";
+import { firstPlayer, w } from "./words.mjs";
 
 const NO_SEAT = "";
 
 const author = ({ author: kind, seat, scribe, arbiter }) => {
-  if (kind === "seat") return seatWords(seat);
+  if (kind === "seat") return firstPlayer(seat);
   if (kind === "scribe") return w("entry.scribe", { n: scribe });
   return w("entry.arbiter", { n: arbiter });
+};
+
+/** Places and points of a result, the winner first; why there are no points. */
+export const standingsWords = ({ places, scores }) => {
+  const order = places.map((_, seat) => seat).sort((one, other) => places[one] - places[other]);
+  const standings = order.map((seat) =>
+    scores.length ? w("entry.standing", { player: seat, n: scores[seat], place: places[seat] }) : w("entry.standing.place", { player: seat, place: places[seat] }),
+  );
+  return [...(places.length ? standings : [w("result.none")]), ...(places.length && !scores.length ? [w("entry.no_points")] : [])].join(" ");
 };
 
 /** `{who, what}` of an entry; `rules` are the game's messages, `game` its words. */
@@ -30,9 +38,9 @@ export const entryWords = (entry, rules, game) => {
   if (event === "stand_in") {
     const { seat, move } = entry.stand_in;
     const what = move.length ? game.move(decodeBody(rules.move, move)) : w("entry.passes");
-    return { who: seatWords(seat), what: w("entry.stand_in", { what }) };
+    return { who: firstPlayer(seat), what: w("entry.stand_in", { what }) };
   }
-  if (event === "end") return { who: "", what: w("entry.end", { places: entry.end.places.join(", ") || "–", scores: entry.end.scores.join(", ") || "–" }) };
+  if (event === "end") return { who: "", what: w("entry.end", { standings: standingsWords(entry.end) }) };
   const body = entry[event];
-  return { who: body?.seat === undefined ? "" : seatWords(body.seat), what: w(`entry.${event}`) };
+  return { who: body?.seat === undefined ? "" : firstPlayer(body.seat), what: w(`entry.${event}`) };
 };

@@ -12,7 +12,7 @@ export const inEnglish = (text) => (isEnglish ? text : { english: text });
 /** What is wrong: of what kind, and with what; in English the verifier's `message`. */
 export const findingWords = ({ code, facts = {} }, message) => {
   if (isEnglish || !code) return message;
-  const found = Object.entries(facts).map(([name, value]) => w(`found.${name}`, { value }));
+  const found = Object.entries(facts).map(([name, value]) => w(`found.${name}`, { value, player: Number(value) }));
   return w(`finding.${OF_EVENTS.has(code) ? "RULES" : code}`) + (found.length ? ` (${found.join(", ")})` : "");
 };
 

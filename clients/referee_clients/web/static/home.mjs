@@ -17,12 +17,14 @@ let pages = 1;
 const problem = h("p", { class: "problem", role: "alert" });
 
 const seatsOf = ({ seats, awaited_seats: awaited, state }) =>
-  state === "PLAYING" && awaited.length ? w("home.turn", { seats: awaited.join(", "), n: seats.length }) : w("home.seats", { n: seats.length });
+  state === "PLAYING" && awaited.length ? w("home.turn", { players: awaited, n: seats.length }) : w("home.seats", { n: seats.length });
 
 const outcomeOf = ({ result, forfeited }) => {
   const out = new Map(forfeited.map(({ seat, ending }) => [seat, ending.toLowerCase()]));
   const [who, ...why] = resultWords({ ending: result.ending.toLowerCase(), places: result.places }, out);
-  return [result.scores.length ? w("home.result", { outcome: who, scores: result.scores.join(" : ") }) : who, ...(result.ending === "RULES" ? [] : why)].join(" ");
+  const order = result.places.map((_, seat) => seat).sort((one, other) => result.places[one] - result.places[other]);
+  const scores = result.scores.length ? order.map((seat) => w("home.points", { player: seat, points: result.scores[seat] })).join(", ") : "";
+  return [scores ? w("home.result", { outcome: who, scores }) : who, ...(result.ending === "RULES" ? [] : why)].join(" ");
 };
 
 const line = (game) => {

@@ -14,7 +14,7 @@ import { palette } from "./palette.mjs";
 import { sheetOf } from "./sheet.mjs";
 import { solver } from "./solver.mjs";
 import { take as takeToken } from "./token.mjs";
-import { w } from "./words.mjs";
+import { firstPlayer, w } from "./words.mjs";
 
 const KEPT = 300;
 
@@ -80,7 +80,7 @@ const verdict = h("section", { class: "verdict", "aria-labelledby": "verdict-tit
 const isScored = () => boards.length > 1 || Boolean(GAMES[name].isScored?.(boards[0]));
 /** The neutral player's tiles are the last board, in games that have one. */
 const players = () => boards.filter(({ neutral }) => !neutral);
-const named = (at) => (boards[at].neutral ? w("position.neutral") : w("position.player", { n: at }));
+const named = (at) => (boards[at].neutral ? w("position.neutral") : firstPlayer(at));
 
 // The position
 
@@ -238,7 +238,7 @@ const drawSeats = () => {
   const all = [
     ...boards.map((_, at) => one(at)),
     ...(count < most ? [button(w("position.more"), scoreGame)] : []),
-    button(count === least ? w("position.one_board") : w("position.fewer", { n: count - 1 }), fewer),
+    button(count === least ? w("position.one_board") : w("position.fewer", { player: count - 1 }), fewer),
   ];
   keepFocus(seats, () => seats.replaceChildren(...(isScored() ? all : [])));
 };

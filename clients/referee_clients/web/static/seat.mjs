@@ -34,7 +34,7 @@ const stop = (key, places = {}) => {
 /** Whoever comes without a link chooses among the seats of this browser, or gives a link. */
 const choose = async () => {
   const kept = await vault.all();
-  const link = ({ game, seat }) => h("a", { href: `#${game}/${seat}` }, w("seat.kept", { seat, id: game.slice(0, 8) }));
+  const link = ({ game, seat }) => h("a", { href: `#${game}/${seat}` }, w("seat.kept", { player: seat, id: game.slice(0, 8) }));
   const problem = h("p", { class: "problem", role: "alert" });
   const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   const submit = (event) => {
@@ -132,10 +132,10 @@ const open = async (id, seat, token) => {
   game = new Game(id, kept?.receipts);
   await game.arrive(() => tell(w("watch.broken"), true));
   naming(game.called);
-  title.textContent = w("seat.of", { n: seat, game: game.title });
+  title.textContent = w("seat.of", { player: seat, game: game.title });
   document.title = `${title.textContent} – ${w("site")}`;
-  if (!game.opened.seats[seat]) return stop("seat.none", { n: seat });
-  if (game.opened.seats[seat].scribed) return stop("seat.scribed", { n: seat });
+  if (!game.opened.seats[seat]) return stop("seat.none", { player: seat });
+  if (game.opened.seats[seat].scribed) return stop("seat.scribed", { player: seat });
 
   // Now, and not when the seat is taken: it can be taken while the gateway is away.
   const chooser = await chooserOf(game);

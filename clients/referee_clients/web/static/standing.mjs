@@ -3,7 +3,7 @@
 // It says who is awaited and who is out. What is legal, and what a position is worth, it does not know.
 
 import { h } from "./dom.mjs";
-import { nameOf, w } from "./words.mjs";
+import { firstPlayer, w } from "./words.mjs";
 
 export const ENDINGS = [
   "",
@@ -160,14 +160,11 @@ export const clockWords = (ms) => {
 
 // --- in words ----------------------------------------------------------------------------------------------------
 
-export const seatWords = (seat) => nameOf(seat) || w("position.player", { n: seat });
-const seatsWords = (seats) => (seats.length === 1 ? seatWords(seats[0]) : w("stands.seats", { numbers: seats.join(", ") }));
-
-/** Who won and why, `[who, ...why]`. `out`: as `standing` has it. */
-export const resultWords = ({ ending, places }, out) => {
-  const first = places.flatMap((place, seat) => (place === 1 ? [seat] : []));
-  const who = !places.length ? w("result.none") : !first.length ? w("result.nobody") : first.length === 1 ? w("result.wins", { seat: seatWords(first[0]) }) : w("result.share", { seats: seatsWords(first) });
-  const left = [...out].map(([seat, how]) => w(`left.${how}`, { n: seat }));
+/** Who won and why, `[who, ...why]`. `out`: as `standing` has it; `whom`: what names a seat, itself or a name. */
+export const resultWords = ({ ending, places }, out, whom = (seat) => seat) => {
+  const first = places.flatMap((place, seat) => (place === 1 ? [whom(seat)] : []));
+  const who = !places.length ? w("result.none") : !first.length ? w("result.nobody") : first.length === 1 ? w("result.wins", { player: first[0] }) : w("result.share", { players: first });
+  const left = [...out].map(([seat, how]) => w(`left.${how}`, { player: whom(seat) }));
   return [who, ...([...out.values()].includes(ending) ? [] : [w(`ending.${ending}`)]), ...left];
 };
 
@@ -178,7 +175,7 @@ export const resultOf = ({ is, end, begun, out }) => {
   const [who, ...why] = resultWords({ ending: ENDINGS[end.ending], places }, out);
   const byPlace = places.map((place, seat) => [place, seat]).sort(([one], [other]) => one - other);
   const cells = (tag, values) => values.map((value) => h(tag, tag === "th" ? { scope: "col" } : {}, value));
-  const row = ([place, seat]) => h("tr", {}, cells("td", [place, seatWords(seat), ...(scores.length ? [scores[seat]] : [])]));
+  const row = ([place, seat]) => h("tr", {}, cells("td", [place, firstPlayer(seat), ...(scores.length ? [scores[seat]] : [])]));
   const heads = [w("sheet.place"), w("sheet.player"), ...(scores.length ? [w("sheet.points")] : [])];
   return [
     h("h2", {}, who),
@@ -201,16 +198,15 @@ const awaited = (stands) => {
       return w(stands.ruling ? "stands.result.ruling" : "stands.result");
     case "joining":
     case "revealing":
-      return stands.seats.length ? w(`stands.${stands.is}`, { seats: seatsWords(stands.seats) }) : w("stands.not_begun");
+      return stands.seats.length ? w(`stands.${stands.is}`, { players: stands.seats }) : w("stands.not_begun");
     case "pause":
     case "adjourn":
       return w(`stands.${stands.is}`);
     case "draw":
       return stands.scribe === null ? w("stands.draw") : w("stands.draw.scribe", { n: stands.scribe });
   }
-  const seat = seatWords(stands.seat);
-  if (stands.standIn) return w("stands.stand_in", { n: stands.seat });
-  return w(stands.scribe ? "stands.seat.scribe" : "stands.seat", { seat, act: stands.act });
+  if (stands.standIn) return w("stands.stand_in", { player: stands.seat });
+  return w(stands.scribe ? "stands.seat.scribe" : "stands.seat", { player: stands.seat, act: stands.act });
 };
 
 /** Event, round and table in words; empty if there are none. */

@@ -5,8 +5,8 @@ import { Game, pinKey, problemWords } from "./game.mjs";
 import { Refused, follow, json } from "./gateway.mjs";
 import { picture } from "./grid.mjs";
 import { nameMark } from "./names.mjs";
-import { clockWords, seatWords, standingWords } from "./standing.mjs";
-import { naming, w } from "./words.mjs";
+import { clockWords, standingWords } from "./standing.mjs";
+import { firstPlayer, naming, w } from "./words.mjs";
 
 const MOST = 12;
 const TICK_MS = 500;
@@ -86,8 +86,8 @@ class Card {
     this.#stands.textContent = standingWords(standing);
     this.element.classList.toggle("over", standing.is === "over");
     this.#seats.forEach(({ figure, name, board }, seat) => {
-      name.replaceChildren(...[seatWords(seat), nameMark(this.game.names[seat])].filter(Boolean));
-      board.replaceChildren(picture(w("watch.board", { n: seat }), this.game.boardAt(this.game.last, seat, 0)));
+      name.replaceChildren(...[firstPlayer(seat), nameMark(this.game.names[seat])].filter(Boolean));
+      board.replaceChildren(picture(w("watch.board", { player: seat }), this.game.boardAt(this.game.last, seat, 0)));
       figure.classList.toggle("turn", standing.is === "decision" && standing.seat === seat);
     });
     this.drawClocks();

@@ -5,8 +5,8 @@ import { Game, pinKey, showTrouble } from "./game.mjs";
 import { follow } from "./gateway.mjs";
 import { grid } from "./grid.mjs";
 import { nameMark } from "./names.mjs";
-import { clockWords, resultOf, seatWords, standingWords } from "./standing.mjs";
-import { naming, w } from "./words.mjs";
+import { clockWords, resultOf, standingWords } from "./standing.mjs";
+import { firstPlayer, naming, w } from "./words.mjs";
 
 const TICK_MS = 500;
 
@@ -52,7 +52,7 @@ const build = () => {
     const name = h("span", { class: "name" });
     const title = h("h2", {}, name, out, game.hasClocks && clock);
     const facts = h("dl", { class: "facts" });
-    const board = grid(w("watch.board", { n: seat }), () => {});
+    const board = grid(w("watch.board", { player: seat }), () => {});
     const section = h("section", {}, title, h("div", { class: "scroll" }, board.element), facts);
     seats.append(section);
     return { section, name, clock, out, facts, board };
@@ -125,7 +125,7 @@ const draw = () => {
 const drawNames = () => {
   naming(game.called);
   boards.forEach(({ section, name }, seat) => {
-    const called = seatWords(seat);
+    const called = firstPlayer(seat);
     name.replaceChildren(...[called, nameMark(game.names[seat])].filter(Boolean));
     section.setAttribute("aria-label", called);
   });

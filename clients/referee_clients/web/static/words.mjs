@@ -21,9 +21,6 @@ export const naming = (names, draw) => {
   }
 };
 
-/** The name of a player, empty if there is none. */
-export const nameOf = (seat) => named[seat] ?? "";
-
 /** A player as people say it: the name as it is, or "player 1" for seat 0. */
 export const player = (seat, name = named[seat]) => name || w("player", { n: seat + 1 });
 

@@ -10,6 +10,8 @@ from referee.games.alhambra.money import card_name
 from referee.games.alhambra.position import FREE, Phase
 from referee.games.alhambra.scoring import score_position
 from referee.games.game import Cell, ForcedPass
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.words.catalogue import player
 
 
 def describe(event: moves.Event, state: State) -> str:
@@ -50,14 +52,14 @@ def describe(event: moves.Event, state: State) -> str:
 
 
 def rounds(state: State, held: int) -> list[str]:
-    """Return a line for each scoring round after the first ``held``: ``round 1: seat 0 2 points, seat 1 17``."""
+    """Return a line for each scoring round after the first ``held``: ``round 1: player 1: 2 points, player 2: 17``."""
     lines = []
     for number in range(held + 1, state.scorings + 1):
         # The last one is the third round, even if the card of the second never came.
         last = state.phase is Phase.OVER and number == state.scorings
         # Nothing but the scores changes with a scoring, so the boards are still those that were scored.
         points, _ = score_position(state, 3 if last else number)
-        first, *others = (f"seat {seat} {count}" for seat, count in enumerate(points))
+        first, *others = (f"{player(IN_ENGLISH, seat)}: {count}" for seat, count in enumerate(points))
         lines.append(f"round {3 if last else number}: {', '.join([f'{first} points', *others])}")
     return lines
 

@@ -345,4 +345,4 @@ def _counted(state: State, each: int) -> Iterator[Said]:
     for seat, discarded in enumerate(state.discarded):
         if UNKNOWN in discarded:
             lie = len(state.kingdoms[seat].dominoes)
-            yield Said("remark.in_kingdom", {"seat": seat, "n": lie, "all": each})
+            yield Said("remark.in_kingdom", {"player": seat, "n": lie, "all": each})

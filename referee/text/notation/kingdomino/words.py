@@ -9,6 +9,8 @@ from referee.games.kingdomino import State, moves
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.games.kingdomino.position import Phase
 from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
+from referee.text.notation.outcomes import IN_ENGLISH
+from referee.text.words.catalogue import player
 
 
 def describe(event: moves.Event, state: State) -> str:
@@ -37,13 +39,15 @@ def describe(event: moves.Event, state: State) -> str:
 
 
 def rounds(state: State, held: int) -> list[str]:
-    """Return a line for each seat at the end: ``seat 0: wheat 5x2, mine 3x4, harmony 5: 27 points``.
+    """Return a line for each player at the end: ``player 1: wheat 5x2, mine 3x4, harmony 5: 27 points``.
 
     ``5x2``: squares and crowns of an area; those without a crown are left out.
     """
     if state.phase is not Phase.OVER or held:
         return []
-    return [f"seat {seat}: {scored(state, seat)}: {state.score(seat)} points" for seat in range(state.seats)]
+    return [
+        f"{player(IN_ENGLISH, seat)}: {scored(state, seat)}: {state.score(seat)} points" for seat in range(state.seats)
+    ]
 
 
 def scored(state: State, seat: int) -> str:

@@ -14,7 +14,8 @@ from referee.games.rollwrite import TYPES, State, moves
 from referee.games.rollwrite.position import Award, Phase, completed
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import cells_of
-from referee.text.notation.outcomes import ORDINALS, named
+from referee.text.notation.outcomes import IN_ENGLISH, ORDINALS, named
+from referee.text.words.catalogue import player
 
 
 def describe(event: moves.Event, state: State) -> str:
@@ -67,7 +68,7 @@ def rounds(state: State, held: int) -> list[str]:
     if state.phase is Phase.OVER and held <= len(state.awards):
         found = scored(state)
         lines += [f"final: {line}" for line in found.explained()]
-        totals = [f"{name} {score.total}" for name, score in zip(found.names, found.scores, strict=True)]
+        totals = [f"{name}: {score.total}" for name, score in zip(found.names, found.scores, strict=True)]
         shown = [total for player, total in enumerate(totals) if player not in found.losers]
         lines.append(f"final: {shown[0]} points{''.join(f', {total}' for total in shown[1:])}")
     return lines
@@ -98,11 +99,11 @@ def _award(award: Award, *, against: bool) -> str:
 
 
 def _seats(seats: Iterable[int]) -> list[str]:
-    return [f"seat {seat}" for seat in seats]
+    return [player(IN_ENGLISH, seat) for seat in seats]
 
 
 def _virtual(players: Iterable[int]) -> list[str]:
-    return [f"virtual {player}" for player in players]
+    return [f"virtual {number + 1}" for number in players]
 
 
 def second(state: State) -> moves.Roll:

@@ -90,8 +90,8 @@ export const kingdomino = (tables) => {
     return {
       label: w("kingdomino.offer"),
       options: state.position.offer.map(({ domino, seat }) => ({
-        label: seat === null ? game.words(domino) : w("kingdomino.king", { seat, domino: game.words(domino) }),
-        picture: captioned(picture(game.halves(domino)), seat === null ? domino : w("kingdomino.choosing.taken", { domino, seat })),
+        label: seat === null ? game.words(domino) : w("kingdomino.king", { player: seat, domino: game.words(domino) }),
+        picture: captioned(picture(game.halves(domino)), seat === null ? domino : w("kingdomino.choosing.taken", { domino, player: seat })),
         chosen: state.domino === domino,
         legal: free.has(domino),
         next: { ...state, domino: state.domino === domino ? null : domino },

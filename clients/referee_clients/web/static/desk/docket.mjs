@@ -13,12 +13,12 @@ const quoted = (text) => (text ? w("docket.words", { text }) : "");
 const sentence = (...parts) => parts.filter(Boolean).join(" ");
 
 const callWords = ({ caller, seat, text, since_ms: since }) => {
-  const who = w(`docket.caller.${CALLERS[caller] ?? "organiser"}`, { n: seat });
+  const who = w(`docket.caller.${CALLERS[caller] ?? "organiser"}`, { player: seat ?? 0 });
   return w("docket.call", { who, text, when: when.format(Number(since)) });
 };
 
 const disputeWords = ({ seq, seat, against, rule_id: rule, is_appeal: isAppeal, ruled, text }) =>
-  sentence(w(isAppeal ? "docket.appeal" : "docket.protest", { seq, seat, against, rule }), quoted(text), isSet(ruled) ? w("docket.ruled", { n: ruled }) : w("docket.open"));
+  sentence(w(isAppeal ? "docket.appeal" : "docket.protest", { seq, player: seat, against, rule }), quoted(text), isSet(ruled) ? w("docket.ruled", { n: ruled }) : w("docket.open"));
 
 const rulingWords = ({ seq, arbiter, rule, text }) => {
   const kind = RULINGS.find((name) => isSet(rule[name]));
@@ -29,7 +29,7 @@ const rulingWords = ({ seq, arbiter, rule, text }) => {
 const seatWords = ({ out, strikes, points_off: points }, n) => {
   const ending = out.replace("ENDING_", "").toLowerCase();
   const parts = [ending !== "unspecified" && w(`ending.${ending}`), strikes && w("docket.strikes", { n: strikes }), points && w("docket.points", { n: points })];
-  return parts.some(Boolean) && w("docket.seat", { n, what: parts.filter(Boolean).join(" ") });
+  return parts.some(Boolean) && w("docket.seat", { player: n, what: parts.filter(Boolean).join(" ") });
 };
 
 /** The elements; `answer(number)`: answers a call, or null where nobody here may. */
@@ -40,14 +40,14 @@ export const docket = (found, answer) => {
   const bySeq = [
     ...found.disputes.map((each) => [each.seq, disputeWords(each)]),
     ...found.rulings.map((each) => [each.seq, rulingWords(each)]),
-    ...found.key_changes.map(({ seq, seat }) => [seq, w("docket.key", { seq, seat })]),
-    ...found.delays.map(({ seq, seat, ms }) => [seq, w("docket.delay", { seq, seat, s: Number(ms) / 1000 })]),
+    ...found.key_changes.map(({ seq, seat }) => [seq, w("docket.key", { seq, player: seat })]),
+    ...found.delays.map(({ seq, seat, ms }) => [seq, w("docket.delay", { seq, player: seat, s: Number(ms) / 1000 })]),
   ].sort(([one], [other]) => Number(one) - Number(other));
   const { proposal, until_ms: until } = found;
   const lines = [
     ...found.seats.map(seatWords).filter(Boolean),
     ...bySeq.map(([, words]) => words),
-    ...(proposal ? [w("docket.proposal", { seq: proposal.seq, to: proposal.to_seq, seats: proposal.missing.join(", ") || "–" })] : []),
+    ...(proposal ? [w("docket.proposal", { seq: proposal.seq, to: proposal.to_seq, players: proposal.missing })] : []),
     ...(Number(until) ? [w("docket.until", { when: when.format(Number(until)) })] : []),
   ];
   return [

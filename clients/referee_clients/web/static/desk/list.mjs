@@ -3,7 +3,7 @@
 import { h } from "../dom.mjs";
 import { json } from "../gateway.mjs";
 import { clockWords, leftMs, whereWords } from "../standing.mjs";
-import { w } from "../words.mjs";
+import { player, w } from "../words.mjs";
 
 const OPEN = ["joining", "revealing", "playing", "paused", "adjourned", "result_open"];
 const OCCASIONS = { event: "event_id", round: "round", table: "table" };
@@ -43,7 +43,7 @@ const seatWords = (game, now) => (seat) => {
   const left = clock && now && clockWords(leftMs(clock, now.ms, performance.now() - now.at));
   const isAway = status && !status.seats[seat]?.connected && !status.seats[seat]?.scribed;
   const more = [left, isAway && w("desk.away")].filter(Boolean).join(", ");
-  return more ? w("desk.seat.more", { n: seat, more }) : w("desk.seat", { n: seat });
+  return more ? w("desk.seat.more", { player: seat, more }) : player(seat);
 };
 
 const signsOf = (game) => {
@@ -63,7 +63,7 @@ export const line = (game, now, chosen) => {
       { href: `#${id}`, "aria-current": id === chosen ? "true" : false },
       h("strong", {}, signs.length > 0 && "! ", rules ? w("watch.title", { game: w(`game.${rules}`), id: id.slice(0, 8) }) : w("wall.game", { id: id.slice(0, 8) })),
       signs.length > 0 && h("span", { class: "signs" }, signs.join(" ")),
-      h("span", {}, [w(`home.state.${state.toLowerCase()}`), awaited.length > 0 && w("desk.awaited", { seats: awaited.map(seatWords(game, now)).join("; ") })].filter(Boolean).join(" ")),
+      h("span", {}, [w(`home.state.${state.toLowerCase()}`), awaited.length > 0 && w("desk.awaited", { players: awaited.map(seatWords(game, now)).join("; ") })].filter(Boolean).join(" ")),
       h("span", { class: "source" }, whereWords(game)),
     ),
   );

@@ -4,7 +4,7 @@ import { h, s } from "../dom.mjs";
 import { post } from "../sending.mjs";
 import { kept } from "../token.mjs";
 import { hex } from "../verify/bytes.mjs";
-import { w } from "../words.mjs";
+import { firstPlayer, w } from "../words.mjs";
 import { area, button, check, choice, number, numberOf, text, textOf } from "./form.mjs";
 
 const QUIET = 4;
@@ -79,7 +79,7 @@ export const opening = (games, { browserKey, opened }) => {
     h(
       "li",
       { class: "card" },
-      h("h3", {}, w("position.player", { n })),
+      h("h3", {}, firstPlayer(n)),
       link ? h("code", { class: "key" }, link) : h("p", {}, w("opening.no_link")),
       code.length > 0 && drawn(code),
     );

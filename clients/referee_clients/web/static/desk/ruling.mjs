@@ -8,7 +8,7 @@ import { SubmitActRequest, encode } from "../seat/encode.mjs";
 import { sign } from "../seat/keys.mjs";
 import { kept } from "../token.mjs";
 import { equal } from "../verify/bytes.mjs";
-import { w } from "../words.mjs";
+import { firstPlayer, w } from "../words.mjs";
 import { area, button, choice, number, numberOf, numbersOf, text, textOf } from "./form.mjs";
 import { readRuling } from "./ruling_words.mjs";
 
@@ -38,7 +38,7 @@ const range = (n, words) => Array.from({ length: n }, (_, each) => [each, words(
 
 /** Every field that there may be, with what it says. */
 const fieldsOf = ({ seats }) => ({
-  seat: [choice("ruling.seat", range(seats, (n) => w("position.player", { n }))), numberOf],
+  seat: [choice("ruling.seat", range(seats, (n) => firstPlayer(n))), numberOf],
   to: [number("ruling.to"), numberOf],
   left: [text("ruling.left"), textOf],
   points: [number("ruling.points"), numberOf],

@@ -1,5 +1,6 @@
 // What a ruling says, in words, from the very bytes that are going to be signed, and from nothing else.
 
+import { standingsWords } from "../entry_words.mjs";
 import { ENDINGS, clockWords } from "../standing.mjs";
 import { equal, fromBase64, hex, sha256, utf8 } from "../verify/bytes.mjs";
 import { Intent } from "../verify/schema.mjs";
@@ -21,31 +22,31 @@ const seatOf = ({ seat }) => {
 const penalty = (body) => {
   const { time_ms: ms, points, strikes } = body;
   const parts = [ms && w("says.off.time", { time: time(ms) }), points && w("says.off.points", { n: points }), strikes && w("says.off.strikes", { n: strikes })];
-  return w("says.penalty", { seat: seatOf(body), what: parts.filter(Boolean).join(", ") || w("says.warning") });
+  return w("says.penalty", { player: seatOf(body), what: parts.filter(Boolean).join(", ") || w("says.warning") });
 };
 
 const forfeit = (body) => {
   const ending = ENDINGS[body.ending];
   if (!ending) throw new NotARuling(w("says.incomplete"));
-  return w("says.forfeit", { seat: seatOf(body), ending: w(`ending.${ending}`) });
+  return w("says.forfeit", { player: seatOf(body), ending: w(`ending.${ending}`) });
 };
 
 const adjudicate = ({ places, scores }) =>
-  [w("says.adjudicate", { places: places.join(", ") || "–" }), scores.length && w("says.scores", { scores: scores.join(", ") })].filter(Boolean).join(" ");
+  w("says.adjudicate", { standings: standingsWords({ places, scores }) });
 
 const accept = (body, game) => {
   const move = game.wordsOfMove(decodeBody(game.rules.move, body.move));
-  return w("says.accept", { seat: seatOf(body), move, rules: body.rule_ids.join(", ") || "–" });
+  return w("says.accept", { player: seatOf(body), move, rules: body.rule_ids.join(", ") || "–" });
 };
 
 const OF = {
   restore: ({ to_seq: to }) => w("says.restore", { to }),
   adjudicate,
-  set_clock: (body) => w("says.set_clock", { seat: seatOf(body), left: time(body.left_ms) }),
+  set_clock: (body) => w("says.set_clock", { player: seatOf(body), left: time(body.left_ms) }),
   penalty,
   forfeit,
-  reinstate: (body) => w("says.reinstate", { seat: seatOf(body) }),
-  skip: (body) => w("says.skip", { seat: seatOf(body) }),
+  reinstate: (body) => w("says.reinstate", { player: seatOf(body) }),
+  skip: (body) => w("says.skip", { player: seatOf(body) }),
   accept,
   void: () => w("says.void"),
   pause: () => w("says.pause"),
@@ -83,7 +84,7 @@ export const readRuling = async ({ intent: text, words }, game) => {
   if (intent.seq !== game.head.size || !equal(intent.prev, game.head.leaf)) throw new NotARuling(w("says.moved"));
   const { rule, change_key: change } = intent;
   const reason = await reasonOf(rule?.remark ?? new Uint8Array(), words);
-  const said = rule ? ruled(rule, game) : [w("says.change_key", { seat: seatOf(change), key: hex(change.key) })];
+  const said = rule ? ruled(rule, game) : [w("says.change_key", { player: seatOf(change), key: hex(change.key) })];
   const who = w("says.who", { n: intent.arbiter, game: game.title, entry: intent.seq });
   return {
     bytes,

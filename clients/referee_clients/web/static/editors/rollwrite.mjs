@@ -2,7 +2,7 @@
 
 import { drawing, h } from "../dom.mjs";
 import { axes } from "../games/rollwrite.mjs";
-import { w } from "../words.mjs";
+import { firstPlayer, w } from "../words.mjs";
 
 const DICE = ["blue", "yellow"];
 const [LEAST_AGAINST, MOST_AGAINST] = [2, 4];
@@ -27,7 +27,7 @@ export const rollwrite = ({ grid, types, boxes, coins: most }) => {
   const counts = (boards) => [...boards.map(count), ...boards[0].virtual];
   const completed = (boards, type) => counts(boards).flatMap((each, player) => (each[type] >= boxes[type] ? [player] : []));
   const named = (boards, player) =>
-    player < boards.length ? w("position.player", { n: player }) : w("rollwrite.virtual", { n: player - boards.length });
+    player < boards.length ? firstPlayer(player) : w("rollwrite.virtual", { n: player - boards.length + 1 });
   const rankOf = ({ ranks }, type, player) => ranks[type]?.[player] || 1;
 
   return {
@@ -179,13 +179,13 @@ export const rollwrite = ({ grid, types, boxes, coins: most }) => {
           h(
             "fieldset",
             { class: "counts" },
-            h("legend", {}, w("rollwrite.virtual", { n: player })),
+            h("legend", {}, w("rollwrite.virtual", { n: player + 1 })),
             types.map((type, at) =>
               h(
                 "label",
                 {},
                 w(`type.${type}`),
-                select(`${w("rollwrite.virtual", { n: player })}: ${w(`type.${type}`)}`, 0, boxes[at], each[at], (n) =>
+                select(`${w("rollwrite.virtual", { n: player + 1 })}: ${w(`type.${type}`)}`, 0, boxes[at], each[at], (n) =>
                   again({ virtual: virtual.with(player, each.with(at, n)) }),
                 ),
               ),

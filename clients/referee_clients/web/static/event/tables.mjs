@@ -5,7 +5,7 @@ import { hex } from "../verify/bytes.mjs";
 import { Tally, standingsOf, tablePoints } from "../verify/event_points.mjs";
 import { ORIGINS, played } from "../verify/event_state.mjs";
 import { TIE_BREAKS } from "../verify/event_terms.mjs";
-import { w } from "../words.mjs";
+import { player, w } from "../words.mjs";
 import { originWords, pointsWords, rounded, tableWords } from "./words.mjs";
 
 /** A table that scrolls by itself where it is wider than the page. `rows`: of cells; the first of each is its head. */
@@ -41,7 +41,7 @@ export const byTable = (event, round, called) => {
   const row = (who, seat, at) => {
     const result = played(round, at + 1);
     const forfeits = result?.forfeited.includes(seat) ? ` ${w("event.forfeits")}` : "";
-    return h("tr", {}, [seat, called(who), pointsWords(before.get(who)), `${placeOf(result, seat)}${forfeits}`, ...(isKnockOut ? [] : [pointsOrNone(gained(event, round, who))])].map((cell, n) => h(n === 1 ? "th" : "td", n === 1 ? { scope: "row" } : {}, cell)));
+    return h("tr", {}, [player(seat, ""), called(who), pointsWords(before.get(who)), `${placeOf(result, seat)}${forfeits}`, ...(isKnockOut ? [] : [pointsOrNone(gained(event, round, who))])].map((cell, n) => h(n === 1 ? "th" : "td", n === 1 ? { scope: "row" } : {}, cell)));
   };
   const heads = ["event.seat", "event.player", "event.before", "event.place", ...(isKnockOut ? [] : ["event.points"])];
   const tables = round.tables.map((table, at) => {
@@ -62,7 +62,7 @@ export const byTable = (event, round, called) => {
 
 /** Where everybody sits, by name. */
 export const byName = (round, called) => {
-  const rows = round.tables.flatMap((table, at) => table.map((who, seat) => [called(who), String(at + 1), String(seat)]));
+  const rows = round.tables.flatMap((table, at) => table.map((who, seat) => [called(who), String(at + 1), player(seat, "")]));
   const byes = round.byes.map((who) => [called(who), w("event.has_bye"), ""]);
   const order = new Intl.Collator(document.documentElement.lang, { numeric: true });
   const sorted = [...rows, ...byes].sort(([one], [other]) => order.compare(one, other));

@@ -90,7 +90,7 @@ export const alhambra = ({ tiles: names }, { tiles }) => {
       const turned = (each) => (each.money ? card(each.money) : w("alhambra.scoring_card", { letter: each.scoring === 1 ? "A" : "B" }));
       return w(`alhambra.outcome.${outcome.outcome}`, {
         tiles: what.tiles ? listed(what.tiles.map(tileWords)) : "",
-        seat: what.seat ?? "",
+        player: what.seat ?? "",
         cards: what.cards ? listed(what.cards.map((each) => (outcome.outcome === "money_row" ? turned(each) : card(each)))) : "",
       });
     },

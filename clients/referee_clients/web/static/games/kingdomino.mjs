@@ -63,11 +63,11 @@ export const kingdomino = ({ dominoes }) => {
       [
         w("kingdomino.offer"),
         offer
-          .map(({ domino, seat }) => (seat === null ? words(domino) : w("kingdomino.king", { seat, domino: words(domino) })))
+          .map(({ domino, seat }) => (seat === null ? words(domino) : w("kingdomino.king", { player: seat, domino: words(domino) })))
           .join("\n") || "–",
       ],
       ...(kings.length
-        ? [[w("kingdomino.to_place"), kings.map(({ domino, seat }) => w("kingdomino.king", { seat, domino: words(domino) })).join("\n")]]
+        ? [[w("kingdomino.to_place"), kings.map(({ domino, seat }) => w("kingdomino.king", { player: seat, domino: words(domino) })).join("\n")]]
         : []),
     ],
 
@@ -82,6 +82,9 @@ export const kingdomino = ({ dominoes }) => {
       });
     },
 
-    outcome: (outcome) => w(`kingdomino.outcome.${outcome.outcome}`, { numbers: outcome[outcome.outcome].numbers.join(", ") }),
+    outcome: (outcome) => {
+      const { numbers } = outcome[outcome.outcome];
+      return w(`kingdomino.outcome.${outcome.outcome}`, { numbers: numbers.join(", "), players: numbers });
+    },
   };
 };

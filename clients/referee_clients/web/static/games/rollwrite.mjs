@@ -1,7 +1,7 @@
 // A game of Roll & Write for those who watch: sheets, dice, moves in words.
 
 import { h } from "../dom.mjs";
-import { w } from "../words.mjs";
+import { player, w } from "../words.mjs";
 
 const TYPES = ["pavilion", "seraglio", "arcades", "chambers", "garden", "tower"];
 const FACES = 6;
@@ -54,7 +54,7 @@ export const rollwrite = ({ grid }) => ({
     [w("rollwrite.round"), round],
     [w("watch.turns"), turns],
     ...virtual.map((counts, n) => [
-      w("rollwrite.virtual", { n }),
+      w("rollwrite.virtual", { n: n + 1 }),
       listed(counts.flatMap((count, type) => (count ? [`${w(`type.${TYPES[type]}`)} ${count}`] : []))),
     ]),
     ...(awards.length
@@ -66,8 +66,8 @@ export const rollwrite = ({ grid }) => ({
                 w("rollwrite.award", {
                   type: w(`type.${TYPES[type]}`),
                   players: [
-                    ...seats.map((n) => w("position.player", { n })),
-                    ...others.map((n) => w("rollwrite.virtual", { n })),
+                    ...seats.map((n) => player(n)),
+                    ...others.map((n) => w("rollwrite.virtual", { n: n + 1 })),
                   ].join(", "),
                 }),
               )
@@ -88,7 +88,8 @@ export const rollwrite = ({ grid }) => ({
   outcome: (outcome) => {
     const what = outcome[outcome.outcome];
     return w(`rollwrite.outcome.${outcome.outcome}`, {
-      seat: what.seat ?? what.of ?? "",
+      player: what.seat ?? what.of ?? "",
+      n: (what.of ?? 0) + 1,
       rolls: what.rolls ? pairs(what.rolls) : "",
     });
   },

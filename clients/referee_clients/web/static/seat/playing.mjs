@@ -4,8 +4,8 @@ import { h } from "../dom.mjs";
 import { grid, picture } from "../grid.mjs";
 import { hex } from "../verify/bytes.mjs";
 import { nameMark } from "../names.mjs";
-import { clockWords, resultOf, seatWords, standingWords } from "../standing.mjs";
-import { w } from "../words.mjs";
+import { clockWords, resultOf, standingWords } from "../standing.mjs";
+import { firstPlayer, w } from "../words.mjs";
 import { Beside } from "./beside.mjs";
 import { Player, fits } from "./player.mjs";
 import { Turn } from "./turn.mjs";
@@ -59,7 +59,7 @@ export class Table {
     const { seat } = this.#player;
     let turn = null;
     const keys = Object.fromEntries(Object.keys(chooser.keys ?? {}).map((key) => [key, () => turn.keys[key]()]));
-    this.#board = grid(w("seat.board", { n: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
+    this.#board = grid(w("seat.board", { player: seat }), (x, y) => turn.choose(x, y, (words) => this.#say(words)), keys);
     const shown = { element: this.#board.element, show: () => this.#show(), focus: () => this.#board.focus() };
     turn = this.#turn = new Turn(game, kept, chooser, shown, (...chosen) => this.#enter(...chosen));
     this.#beside = new Beside(game, this.#player, page);
@@ -69,7 +69,7 @@ export class Table {
       const board = h("div", { class: "mini-board" });
       const own = h("dl", { class: "facts" });
       const title = h("h3", {}, this.#names[each], this.#clocks[each]);
-      return { seat: each, board, own, section: h("section", { "aria-label": seatWords(each) }, title, board, own) };
+      return { seat: each, board, own, section: h("section", { "aria-label": firstPlayer(each) }, title, board, own) };
     });
     const title = h("h2", {}, this.#names[seat], this.#clocks[seat]);
     this.element = h(
@@ -78,7 +78,7 @@ export class Table {
       h("div", { class: "stepper" }, this.#stands, this.#call, this.#told),
       this.#join,
       this.#result,
-      h("section", { class: "own", "aria-label": seatWords(seat) }, title, this.#turn.element, this.#own),
+      h("section", { class: "own", "aria-label": firstPlayer(seat) }, title, this.#turn.element, this.#own),
       h("section", { "aria-label": w("watch.table") }, h("h2", {}, w("watch.table")), this.#facts),
       h("div", { class: "boards" }, this.#others.map(({ section }) => section)),
       this.#beside.element,
@@ -123,7 +123,7 @@ export class Table {
   }
 
   #drawNames() {
-    this.#names.forEach((name, seat) => name.replaceChildren(...[seatWords(seat), nameMark(this.#game.names[seat])].filter(Boolean)));
+    this.#names.forEach((name, seat) => name.replaceChildren(...[firstPlayer(seat), nameMark(this.#game.names[seat])].filter(Boolean)));
   }
 
   tick() {
@@ -182,7 +182,7 @@ export class Table {
   }
 
   #askToJoin() {
-    const join = h("button", { type: "button", class: "primary", onclick: () => this.#takeSeat() }, w("seat.join", { n: this.#player.seat }));
+    const join = h("button", { type: "button", class: "primary", onclick: () => this.#takeSeat() }, w("seat.join", { player: this.#player.seat }));
     this.#join.replaceChildren(h("p", {}, w("seat.join.about")), join);
   }
 
@@ -231,7 +231,7 @@ export class Table {
     this.#facts.replaceChildren(...facts(this.#game.ofTableAt(last)));
     this.#own.replaceChildren(...facts(this.#game.ofSeatAt(last, this.#player.seat)));
     for (const { seat, board, own, section } of this.#others) {
-      board.replaceChildren(picture(w("watch.board", { n: seat }), this.#game.boardAt(last, seat, 0)));
+      board.replaceChildren(picture(w("watch.board", { player: seat }), this.#game.boardAt(last, seat, 0)));
       own.replaceChildren(...facts(this.#game.ofSeatAt(last, seat)));
       section.classList.toggle("turn", standing.is === "decision" && standing.seat === seat);
     }

@@ -160,7 +160,7 @@ export const taking = (place, { isTaken, done, misfit }) => {
   return h(
     "section",
     { class: "verdict taking", "aria-labelledby": "taking-title" },
-    h("h2", { id: "taking-title" }, w(isTaken ? "seat.taken" : "seat.title", { n: seat })),
+    h("h2", { id: "taking-title" }, w(isTaken ? "seat.taken" : "seat.title", { player: seat })),
     h("dl", { class: "facts" }, termsOf(game).flatMap(([label, value]) => [h("dt", {}, label), h("dd", {}, value)])),
     isTaken ? known : free,
     problem,
