@@ -78,7 +78,7 @@ async def test_a_pause_holds_the_game_until_the_ruling_is_made(table: Table) -> 
     with pytest.raises(NotAllowed, match=f"player {2 - on_turn} is not on turn"):
         bench.check(seen, skip(1 - on_turn))
     told = bench.told(seen, skip(on_turn))
-    assert told[0] == f"arbiter 0 rules: seat {on_turn} is passed over ({RULE})"
+    assert told[0] == f"arbiter 0 rules: player {on_turn + 1} is passed over ({RULE})"
     assert told[-1] == "play resumes: the game is resumed just before this ruling"
     seq = await bench.enter(seen, skip(on_turn), "")
     seen = await bench.look()
