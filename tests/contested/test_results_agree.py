@@ -236,10 +236,10 @@ async def test_tools_of_a_server_agree(tmp_path: Path, part: Part) -> None:
 def test_the_extractors() -> None:
     """They read the wording that is used, and see what is wrong."""
     result = Result(Ending.RESIGNED, places=(1, 2))
-    assert in_text("seat 0 wins: seat 1 resigned").wrong(result, is_held=False) == ""
-    assert "not entered" in in_text("seat 0 wins: seat 1 resigned").wrong(result, is_held=True)
+    assert in_text("player 1 wins: player 2 resigned").wrong(result, is_held=False) == ""
+    assert "not entered" in in_text("player 1 wins: player 2 resigned").wrong(result, is_held=True)
     assert "did" in in_text("player 2 wins: player 1 resigned").wrong(result, is_held=False)
-    assert "how it ended" in in_text("seat 0 wins").wrong(result, is_held=False)
+    assert "how it ended" in in_text("player 1 wins").wrong(result, is_held=False)
     shared = Result(Ending.RULES, (3, 1, 3), (1, 3, 1))
     assert in_text("seats 0 and 2 share the first place").wrong(shared, is_held=False) == ""
     assert in_text("no result: an arbiter voided the game").wrong(Result(Ending.VOIDED), is_held=False) == ""

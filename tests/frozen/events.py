@@ -58,7 +58,7 @@ def _begun(players: int, before: tuple[Act, ...] = (), **others: Any) -> EventLo
 
 
 def _played(log: EventLog) -> None:
-    """The newest round, in which seat 0 wins everywhere, is published and played."""
+    """The newest round, in which player 1 wins everywhere, is published and played."""
     round_ = log.state.rounds[-1]
     log.enter(Publish(round_.number))
     for number, table in enumerate(round_.tables, 1):

@@ -44,7 +44,7 @@ class Event:
         return line.removeprefix("referee: ")
 
     def play(self, number: int) -> None:
-        """A round in which seat 0 wins everywhere."""
+        """A round in which player 1 wins everywhere."""
         self.does("pair")
         self.does("publish")
         tables = json.loads(self.exported())["rounds"][number - 1]["tables"]

@@ -254,7 +254,7 @@ async def test_a_result_that_waits_for_a_ruling_is_said_to_wait(tmp_path: Path) 
     async with judging(tmp_path) as (_, _, _, adjudicator):
         for ask in (adjudicator.adjudicate, adjudicator.score):
             answer = await ask(f"{BASE}1: protest against 5 TBL-9\n1: resign\n")
-            assert answer.outcome == "seat 0 wins: seat 1 resigned; this waits for a ruling"
+            assert answer.outcome == "player 1 wins: player 2 resigned; this waits for a ruling"
 
 
 async def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:
