@@ -88,7 +88,7 @@ async def test_what_the_rules_forbid_is_explained_and_nothing_of_it_is_sent(seat
     await seat.pilot.press("enter", "enter")
     for words, why in (
         ("0: castel 1,1", "column 4: found 'castel'; expected castle"),
-        ("1: castle 1,1", "player 1 is on turn, not seat 1; expected 0: and a move"),
+        ("1: castle 1,1", "player 1 is on turn, not player 2; expected 0: and a move"),
         ("1: resign", "you act for seat 0 alone; expected a line that begins with 0:"),
         ("arbiter: void", "you act for seat 0 alone"),
         ("organiser: abort", "you act for seat 0 alone"),

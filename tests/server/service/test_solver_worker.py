@@ -50,7 +50,7 @@ def test_what_contradicts_the_headers_and_what_has_ended_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^points_off: 1 0 0; expected 0 9 0, as the position says$"):
         decided(position(Contest({}, (0, 9, 0))), points_off=[1, 0, 0])
     for contest, words in (
-        (Contest({1: Ending.FLAG, 0: Ending.RESIGNED}), "player 3 wins: seat 1 ran out of time, player 1 resigned"),
+        (Contest({1: Ending.FLAG, 0: Ending.RESIGNED}), "player 3 wins: player 2 ran out of time, player 1 resigned"),
         (Contest(ruled=Result(Ending.VOIDED)), "no result: an arbiter voided the game"),
     ):
         with pytest.raises(ValueError, match=f"^position: {words}; expected a game that goes on$"):
