@@ -94,7 +94,7 @@ def test_what_a_module_proves() -> None:
     """By the seats of an opening: what of the names told is shown, and how."""
     script = """
 const { readFileSync } = await import("node:fs");
-const { namesOf } = await import(`${STATIC}/verify/players.mjs`);
+const { namesOf } = await import(`${STATIC}/players.mjs`);
 const { fromHex } = await import(`${STATIC}/verify/bytes.mjs`);
 const { seats, told } = JSON.parse(readFileSync(0));
 const names = told.map(({ salt, ...rest }) => ({ ...rest, salt: fromHex(salt) }));

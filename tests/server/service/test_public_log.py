@@ -101,7 +101,7 @@ async def test_the_log_of_a_referee_without_a_game_is_empty_and_holds(tmp_path: 
                 done = await asyncio.to_thread(referee, "log", *words, folder, "--policy", trusted)
                 expected = f"{log.verifier.name}: the log is empty, as no game was opened yet, cosigned by "
                 assert (done.returncode, done.stdout.splitlines()[0]) == (0, "HOLDS"), done
-                assert done.stdout.splitlines()[1].startswith(expected + ("w1" if is_witnessed else "nobody")), done
+                assert done.stdout.splitlines()[1].startswith(expected + ("w1" if is_witnessed else "no witness")), done
 
 
 async def test_a_damaged_file_that_cannot_be_made_again_is_told_by_status_and_metrics(

@@ -11,7 +11,7 @@ import { leftMs, standing, whereWords } from "./standing.mjs";
 import { base64, fromBase64, fromHex, u32 } from "./verify/bytes.mjs";
 import { readFrames } from "./verify/frames.mjs";
 import { verifierKey } from "./verify/note.mjs";
-import { namesOf } from "./verify/players.mjs";
+import { namesOf } from "./players.mjs";
 import { GAMES } from "./verify/schema.mjs";
 import { decodeBody } from "./verify/wire.mjs";
 import { w } from "./words.mjs";

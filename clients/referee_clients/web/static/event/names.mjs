@@ -2,7 +2,7 @@
 
 import { h } from "../dom.mjs";
 import { fromHex } from "../verify/bytes.mjs";
-import { fits } from "../verify/players.mjs";
+import { fits } from "../players.mjs";
 import { w } from "../words.mjs";
 
 const MOST_BYTES = 1 << 20;

@@ -1,6 +1,6 @@
 // Names of players, which are told beside a game: what entry 0 commits to is proven, all else is told.
 
-import { equal, sha256, utf8 } from "./bytes.mjs";
+import { equal, sha256, utf8 } from "./verify/bytes.mjs";
 
 const PLAYER_DOMAIN = "tile-referee/v1/player\0";
 const PLAYER_SALT = 16;
