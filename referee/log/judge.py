@@ -233,7 +233,7 @@ def _on_turn(game: LoggedGame, seats: Sequence[int]) -> Phrase:
     if len(seats) > 1:
         return phrase("{players} are on turn", players=_together("{some} and {last}", seats))
     if seats:
-        return phrase("{player} is on turn", seat=seats[0])
+        return phrase("{player} is on turn", player=seats[0])
     if (seat := game.due_stand_in()) is not None:
         return phrase("no player is on turn, as the stand-in moves for {player} (TBL-2)", player=seat)
     if game.awaits_chance():
