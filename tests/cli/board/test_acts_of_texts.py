@@ -75,7 +75,7 @@ def test_a_result_that_waits_for_a_ruling_is_said_to_wait(keys: Path, tmp_path: 
     text.write_text(f"{BASE}1: protest against 5 TBL-9\n1: resign\n", encoding="utf-8")
     assert referee("record", text, *signed(keys, out)).returncode == 0
     for words in (("score", text), ("show", text), ("adjudicate", text), ("score", out), ("show", out)):
-        assert "eat 0 wins: player 2 resigned; this waits for a ruling" in referee(*words).stdout, words
+        assert "layer 1 wins: player 2 resigned; this waits for a ruling" in referee(*words).stdout, words
 
 
 @pytest.mark.parametrize(
@@ -100,15 +100,18 @@ def test_headers_that_contradict_the_lines_are_refused_by_every_command_alike(
 GIVEN = {
     "after a penalty": (
         "arbiter: penalty seat 1 points 3\narbiter: result places 2 1 points 10 20",
-        "eat 1 wins: an arbiter adjudicated the game; the result counts as it was given, without 3 points off seat 1",
+        (
+            "layer 2 wins: an arbiter adjudicated the game; "
+            "the result counts as it was given, without 3 points off player 2"
+        ),
     ),
     "against its points": (
         "arbiter: result places 2 1 points 20 10",
-        "eat 1 wins: an arbiter adjudicated the game; its places are not those of its points",
+        "layer 2 wins: an arbiter adjudicated the game; its places are not those of its points",
     ),
     "after another": (
         "arbiter: void\narbiter: result places 1 2",
-        "eat 0 wins: an arbiter adjudicated the game; before that, an arbiter voided the game",
+        "layer 1 wins: an arbiter adjudicated the game; before that, an arbiter voided the game",
     ),
 }
 
@@ -141,4 +144,4 @@ def test_a_penalised_game_has_the_points_of_its_moves_as_such(tmp_path: Path) ->
     text.write_text(re.sub(r"\[Result.*\n", "", game) + "arbiter: penalty seat 1 points 2\n", encoding="utf-8")
     shown = referee("show", text).stdout
     assert f'[Result "{points[0]} {int(points[1]) - 2}"]\n' in shown
-    assert f"\nover (rules), by the moves alone: player 1 {points[0]} points, player 2 {points[1]}\n" in shown
+    assert f"\nover (rules), by the moves alone: player 1: {points[0]} points, player 2: {points[1]}\n" in shown

@@ -46,7 +46,7 @@ def test_every_reader_says_the_same_of_a_contested_game(name: str, tmp_path: Pat
     text.write_text(referee("show", log, "--notation").stdout, encoding="utf-8")
     position.write_text(referee("show", log, "--position").stdout, encoding="utf-8")
     words = result_in(referee("show", log).stdout)
-    assert re.match(r"seat \d wins: ", words)
+    assert re.match(r"player \d wins: ", words)
     places = []
     for file in (log, text, position):
         assert result_in(referee("show", file).stdout) == words

@@ -118,7 +118,7 @@ def test_one_that_shows_nothing_that_counts_is_named(club: Club) -> None:
     shown = club.folder / "w2" / hashed / CHECKPOINT
     for data, expected in (
         (b"garbage", "NOTE"),
-        ((club.folder / "w1" / hashed / CHECKPOINT).read_bytes(), "what it shows is not signed by it"),
+        ((club.folder / "w1" / hashed / CHECKPOINT).read_bytes(), "without its signature, or of another log"),
         (b"x" * 300_000, "more than 262144 bytes"),
     ):
         shown.write_bytes(data)
