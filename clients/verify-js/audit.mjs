@@ -2,7 +2,7 @@
 // games are not looked at.
 
 import { Authors } from "./authors.mjs";
-import { Refusal, equal, hex, sha256, text, utf8 } from "./bytes.mjs";
+import { Refusal, equal, hex, player, sha256, text, utf8 } from "./bytes.mjs";
 import { Seeds } from "./deck.mjs";
 import { isKey } from "./ed25519.mjs";
 import { NO_PREV, gameOf, isOffered, linkFault, readActs, readOpen, readTables } from "./entries.mjs";
@@ -275,7 +275,7 @@ export class Audit {
       if (!open.scribe_keys[index] || !equal(open.scribe_keys[index], key)) untrusted(0, `scribe ${index} has another key`, { scribe: index });
     }
     for (const seat of Object.keys(this.seatKeys)) {
-      if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `seat ${seat} brings no key of its own`, { seat });
+      if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `${player(seat)} brings no key of its own`, { seat });
     }
     const authors = (this.keyring = new Authors(open));
     for (const [n, entry] of this.entries.entries()) {
@@ -286,11 +286,11 @@ export class Audit {
     for (const [seat, pinned] of Object.entries(this.seatKeys)) {
       const had = used.get(Number(seat));
       const at = had?.findIndex(({ key }) => equal(key, pinned));
-      if (at === -1) untrusted(had[0].n, `seat ${seat} joins with another key`, { seat });
+      if (at === -1) untrusted(had[0].n, `${player(seat)} joins with another key`, { seat });
       if (!(at >= 0)) continue;
       const from = at ? ` from entry ${had[at].n}` : "";
       const until = had[at].until === undefined ? "" : ` up to entry ${had[at].until}`;
-      if (from || until) this.remarks.push(`seat ${seat}: the key that you gave holds${from}${until}`);
+      if (from || until) this.remarks.push(`${player(seat)}: the key that you gave holds${from}${until}`);
     }
     this.inTwoRoles(used);
     const beforePlay = open.terms?.table_rules > 1 ? BEFORE_ALL_JOINED : BEFORE_ALL_JOINED_1;
@@ -298,13 +298,13 @@ export class Audit {
     const putOut = new Set(this.entries.map((entry) => entry?.absent?.seat ?? entry?.intent?.rule?.forfeit?.seat));
     for (const seat of Object.keys(this.seatKeys)) {
       if (used.has(Number(seat)) || !open.seats[seat] || open.seats[seat].scribed) continue;
-      const message = `seat ${seat}, whose key you gave, never joined`;
+      const message = `${player(seat)}, whose key you gave, never joined`;
       if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, { layer: "authors", facts: { seat } });
       else this.remarks.push(message);
     }
   }
 
-  /** Players who hold an office in their game, one of each kind for a seat; and one player in several seats. */
+  /** Players who hold an office in their game, one of each kind for a player; and one person as several players. */
   inTwoRoles(used) {
     const { open, remarks } = this;
     const holders = [["arbiter", open.arbiter_keys], ["scribe", open.scribe_keys]];
@@ -314,19 +314,19 @@ export class Audit {
         for (const [role, keys] of holders) {
           const index = keys.findIndex((each) => equal(each, key));
           if (index < 0) continue;
-          if (!found.has(role)) found.set(role, `seat ${seat} plays with the key of ${role} ${index}`);
+          if (!found.has(role)) found.set(role, `${player(seat)} plays with the key of ${role} ${index}`);
           break;
         }
-        if (this.key && equal(key, this.key.key)) found.set("", `seat ${seat} plays with the referee's own key`);
+        if (this.key && equal(key, this.key.key)) found.set("", `${player(seat)} plays with the referee's own key`);
       }
       remarks.push(...found.values());
     }
     const seats = new Map();
-    for (const [number, { player }] of open.seats.entries()) {
-      if (player?.length) seats.set(hex(player), [...(seats.get(hex(player)) ?? []), number]);
+    for (const [number, { player: person }] of open.seats.entries()) {
+      if (person?.length) seats.set(hex(person), [...(seats.get(hex(person)) ?? []), number + 1]);
     }
     for (const numbers of seats.values()) {
-      if (numbers.length > 1) remarks.push(`the game was opened with one player for seats ${numbers.join(", ")}`);
+      if (numbers.length > 1) remarks.push(`the game was opened with one person as players ${numbers.join(", ")}`);
     }
   }
 

@@ -100,3 +100,6 @@ export function crcOfPieces(bytes) {
     return ~(state ^ states[to]) >>> 0;
   };
 }
+
+/** A player for people, from 1; files and facts name the seat, from 0. */
+export const player = (seat) => `player ${Number(seat) + 1}`;

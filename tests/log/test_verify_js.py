@@ -117,7 +117,7 @@ def test_how_far_a_pinned_key_holds_is_told_alike() -> None:
             (seat,) = policy.seat_keys
             standing = audit(BytesIO(data), policy).seats[seat].standing.removeprefix("pinned")
             assert " entry " in standing
-            assert f"seat {seat}: the key that you gave holds{standing}" in theirs["remarks"]
+            assert f"player {seat + 1}: the key that you gave holds{standing}" in theirs["remarks"]
 
 
 @pytest.mark.parametrize("is_dealt", [True, False], ids=["dealt", "declared"])
@@ -141,10 +141,10 @@ def test_a_key_in_two_roles_and_one_player_in_several_seats_are_commented_on_ali
     job = (played.file(note=note), Policy(referee.verifier))
     assert agree([job]) == {Verdict.COMPLETE}
     expected = [
-        "seat 0 plays with the key of arbiter 1",
-        "seat 1 plays with the key of scribe 0",
-        "seat 1 plays with the referee's own key",
-        "the game was opened with one player for seats 0, 2",
+        "player 1 plays with the key of arbiter 1",
+        "player 2 plays with the key of scribe 0",
+        "player 2 plays with the referee's own key",
+        "the game was opened with one person as players 1, 3",
     ]
     (theirs,) = verified([job])
     assert [each for each in theirs["remarks"] if each in expected] == expected
