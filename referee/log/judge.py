@@ -167,7 +167,7 @@ def _check_join(game: LoggedGame, join: events.Joined) -> int:
     dealt, author = game.deal.is_dealt, join.author
     if bool(join.commitment) != dealt:
         expected = "one, in a dealt game" if dealt else "none, in a declared game"
-        raise LogError(Code.MALFORMED, f"{author} joins {'without' if dealt else 'with'} a commitment", expected)
+        raise LogError(Code.MALFORMED, f"{author.phrase} joins {'without' if dealt else 'with'} a commitment", expected)
     seat, who = author.index, author.phrase
     _require(game.phase is Phase.JOINING, "{author} joins too late", "Joins before everything else", author=who)
     there = author.role is events.Role.SEAT and seat < len(game.scribed)

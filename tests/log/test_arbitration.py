@@ -375,7 +375,7 @@ def test_a_scribe_is_told_what_comes_before_a_move() -> None:
         except LogError as error:
             said.add(error.what)
             table.draw()
-    assert said == {"scribe 0 cannot enter a move: no seat is on turn: a draw or a roll comes first"}
+    assert said == {"scribe 0 cannot enter a move: no player is on turn: a draw or a roll comes first"}
     table.rule(void=log_pb2.Void())
     with pytest.raises(LogError, match="the game has come to its end"):
         mover(table.game, Author(Role.SCRIBE, 0))

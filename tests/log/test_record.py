@@ -85,7 +85,7 @@ def test_joins() -> None:
     place = played.record.place
     refused(played, intent.join(place, 0, seat_key(1), seed("p 1")), Code.NOT_AWAITED)
     error = refused(played, intent.join(place, 1, seat_key(0), seed("p 1")), Code.NOT_AWAITED)
-    assert "key of seat" in error.what
+    assert "key of player 1" in error.what
     refused(played, intent.reveal(place, 0, seat_key(0), seed("p 0")), Code.NOT_AWAITED)
 
 

@@ -61,7 +61,8 @@ def verified(jobs: list[Job]) -> list[dict[str, Any]]:
     for failure in (each for report in reports for each in report["failures"]):
         assert set(failure["facts"]) <= set(FACTS)
         for name, value in failure["facts"].items():
-            named = f"player {int(value) + 1}" if name == "seat" else str(value)  # files count seats from 0, people from 1
+            # Facts count seats from 0, people from 1.
+            named = f"player {int(value) + 1}" if name == "seat" else str(value)
             assert name == "entries" or named in failure["message"]
     return reports
 

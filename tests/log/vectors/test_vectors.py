@@ -103,7 +103,7 @@ def test_it_writes_into_no_folder_that_has_something(tmp_path: Path) -> None:
     for words, said in (
         (["--out", str(tmp_path)], "there is something in it"),
         (["--out", str(tmp_path / "mine" / "x")], "Not a directory"),
-        ([], "Usage"),
+        ([], "expected --out DIR"),
     ):
         done = referee("vectors", *words)
         assert done.returncode in {1, 2}
