@@ -140,10 +140,10 @@ class Keyring:
             return ""
         ended = self.ended[author.index].get(key) if author.role is Role.SEAT else None
         if ended is not None:
-            return f"{author} plays with another key since entry {ended}"
-        return (
-            f"{author} was taken with another key" if author.role is Role.SEAT else f"this is not the key of {author}"
-        )
+            return f"{author.phrase} plays with another key since entry {ended}"
+        if author.role is Role.SEAT:
+            return f"{author.phrase} was taken with another key"
+        return f"this is not the key of {author}"
 
     def signer(self, author: Author, intent: bytes, signature: bytes) -> PublicKey | None:
         """Return which of the author's keys made the signature; the oldest if none did, None if it has no key."""

@@ -115,13 +115,14 @@ async def test_a_game_to_its_end(kings: Opened, tmp_path: Path, source: str) -> 
     other = asyncio.create_task(play_async(kings.joins[1], load("greedy", "kingdomino")))
     done = await run(tmp_path, "greedy", *join, "--verifier", kings.verifier, stdin=stdin, env=env)
     said = done.stderr.splitlines()
-    assert (done.returncode, said[1:]) == (0, ["seat 0 taken, waiting for the others", "the game begins"])
+    taken = "player 1: the seat is taken, waiting for the others"
+    assert (done.returncode, said[1:]) == (0, [taken, "the game begins"])
     kept = KEYS / f"{kings.joins[0].address}-{kings.game_id}-0.pem"
-    assert said[0] == f"the key of seat 0 is kept in {kept}"
+    assert said[0] == f"the key of player 1 is kept in {kept}"
     assert (kept.stat().st_mode & 0o777, KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
     result = await other
     assert f"(player 1: {result.scores[0]}, player 2: {result.scores[1]})" in done.stdout
-    assert done.stdout.startswith("Seat 0 finished ")
+    assert done.stdout.startswith("Player 1 finished ")
     whole = list(entries(BytesIO((KEYS / f"{kings.game_id}.gamelog").read_bytes())))
     assert tuple(whole) == result.entries
 
@@ -178,8 +179,8 @@ async def test_a_bot_that_failed_goes_on_with_the_same_command(kings: Opened, tm
     assert (done.returncode, "RuntimeError: I cannot" in done.stderr) == (3, True)
     done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(kings), "--no-keep")
     assert done.returncode == 1
-    assert "the key of seat 0 is not kept: a bot that is stopped loses its seat\n" in done.stderr
-    assert "seat 0 was taken with another key; expected the private key of " in done.stderr
+    assert "the key of player 1 is not kept: a bot that is stopped loses its seat\n" in done.stderr
+    assert "player 1 was taken with another key; expected the private key of " in done.stderr
     done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(kings))
     assert done.returncode == 0, done.stderr
     assert (await other).ending == "RULES"
@@ -268,7 +269,7 @@ async def test_every_game_of_a_principal(ani: Principal) -> None:
         results = await asyncio.gather(*ani.others)
     bot.send_signal(signal.SIGINT)
     assert await bot.wait() == 0
-    assert [line.partition(": Seat 0 finished ")[0] for line in told] == [f"game {game}" for game in ani.games]
+    assert [line.partition(": Player 1 finished ")[0] for line in told] == [f"game {game}" for game in ani.games]
     assert [result.ending for result in results] == ["RULES"] * 2
 
 

@@ -56,8 +56,8 @@ def test_a_game_from_deal_to_verified_log(demo: Demo, game: str, words: Sequence
     assert report.verdict is Verdict.COMPLETE
     assert f"{game} version {registry.get(game).version}" in report.as_text()
     pictures = [path.read_text() for path in sorted(demo.out.glob("*.svg"))]
-    assert [re.findall(r"<title>(Seat \d) at the end</title>", picture) for picture in pictures] == [
-        [f"Seat {seat}"] for seat in range(seats)
+    assert [re.findall(r"<title>(Player \d) at the end</title>", picture) for picture in pictures] == [
+        [f"Player {seat + 1}"] for seat in range(seats)
     ]
 
 
@@ -83,7 +83,7 @@ def test_a_child_that_fails_is_quoted(demo: Demo, tmp_path: Path) -> None:
     process = demo.start("--bots", "mine:fails,greedy")
     said, _ = process.communicate()
     assert process.returncode == 1
-    assert "mine:fails, seat 0 ended with exit code 3" in said
+    assert "mine:fails, player 1 ended with exit code 3" in said
     assert "RuntimeError: I cannot think" in said
 
 

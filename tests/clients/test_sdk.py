@@ -150,7 +150,7 @@ async def test_a_bot_with_a_saved_key_comes_back(referee: Referee, tmp_path: Pat
     with pytest.raises(Stopped):
         await play_async(opened.joins[0], StopsAt(5), key_file=key_file)
     assert key_file.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(Denied, match="seat 0 was taken with another key"):
+    with pytest.raises(Denied, match="player 1 was taken with another key"):
         await play_async(opened.joins[0], load("greedy"))
     with pytest.raises(Stopped):
         await play_async(opened.joins[0], StopsAt(5), key_file=key_file)

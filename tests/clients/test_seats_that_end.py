@@ -42,13 +42,13 @@ async def test_a_seat_changes_its_key(referee: Referee, tmp_path: Path) -> None:
     await plays(join, first, 3)
     change = ("change-key", f"@{tmp_path / 'join'}", "--new-key", second, "--yes")
     told = await done(*change, "--new", "--key", first)
-    assert told.startswith("player 1: changes the key to ")
+    assert told.startswith("player: p1, no name (seat 0 in notation)\nplayer 1: changes the key to ")
     assert second.stat().st_mode & 0o777 == 0o600
     assert "no --new to use this one" in await done(*change, "--new", "--key", first, code=1)
-    assert "the key is or was that of seat 0 (TBL-40)" in await done(*change, "--key", first, code=1)
+    assert "the key is or was that of player 1 (TBL-40)" in await done(*change, "--key", first, code=1)
     await plays(join, first, 1)  # nothing of the new key's yet: the old one counts
     await plays(join, second, 2)
-    with pytest.raises(Denied, match=r"seat 0 plays with another key since entry \d+; expected the private key of "):
+    with pytest.raises(Denied, match=r"player 1 plays with another key since entry \d+; expected the private key of "):
         await play_async(join, load("greedy", "kingdomino"), key_file=first)
     assert "plays with another key since entry" in await done("resign", text, "--key", first, "--yes", code=1)
     result = await play_async(join, load("greedy", "kingdomino"), key_file=second)
@@ -67,12 +67,14 @@ async def test_an_arbiter_changes_a_seats_key(referee: Referee, tmp_path: Path) 
     await plays(join, first, 2)
     public = PrivateKey.load(second).public.raw.hex()
     told = await game.ruled("change-key", "--seat", 0, "--new-key", public)
-    assert told.startswith(f"arbiter 0: changes the key of seat 0 to {public[:16]}…\nentered as entry ")
+    does = f"arbiter 0: changes the key of player 1 to {public[:16]}…"
+    assert told.startswith(f"player: p1, no name (seat 0 in notation)\n{does}\nentered as entry ")
     seq = told.split()[-1]
-    with pytest.raises(Denied, match=f"seat 0 plays with another key since entry {seq}; expected the private key of "):
+    refusal = f"player 1 plays with another key since entry {seq}; expected the private key of "
+    with pytest.raises(Denied, match=refusal):
         await play_async(join, load("greedy", "kingdomino"), key_file=first)
     (told,) = changes(await game.docket())
-    assert told.endswith(f"entry {seq}: arbiter 0 changes the key of seat 0 to {public[:16]}…; it has not signed yet")
+    assert told.endswith(f"entry {seq}: arbiter 0 changes the key of player 1 to {public[:16]}…; it has not signed yet")
     result = await play_async(join, load("greedy", "kingdomino"), key_file=second)
     since = await game.first_of(second)
     (told,) = changes(await game.docket())
@@ -80,7 +82,7 @@ async def test_an_arbiter_changes_a_seats_key(referee: Referee, tmp_path: Path) 
     assert changes(await done("docket", tmp_path / "so far")) == [told]
     assert f"player 1: key {public}, since entry {since}\n" in await done("show", tmp_path / "so far")
     assert result.entries == (await other).entries
-    assert "seat 0" in await game.audited(result)
+    assert "player 1" in await game.audited(result)
 
 
 async def test_no_key_is_changed_before_play(referee: Referee, tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ async def test_a_bot_that_hangs_past_its_flag_ends_with_it(referee: Referee, tmp
         result = await play_async(game.joins[0], hanging, key_file=key)
     assert hanging.hangs.is_set()
     assert result.forfeited == "FLAG"
-    assert "seat 0 ran out of time" in result.outcome
+    assert "player 1 ran out of time" in result.outcome
     again = await play_async(game.joins[0], load("greedy", "kingdomino"), key_file=key)
     assert again.forfeited == "FLAG"
     for other in others:
@@ -145,7 +147,7 @@ async def test_a_seat_that_is_put_out_ends(referee: Referee, tmp_path: Path) -> 
     key = tmp_path / "key"
     result = await play_async(game.joins[0], load("greedy", "kingdomino"), key_file=key)
     assert (result.forfeited, result.ending) == ("DISCONNECTED", "UNSPECIFIED")
-    assert result.outcome == "the game is not over; seat 0 was away for too long"
+    assert result.outcome == "the game is not over; player 1 was away for too long"
     await game.ruled("reinstate", *on)
     await game.ruled("resume")
     results = await asyncio.gather(

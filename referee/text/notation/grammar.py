@@ -41,6 +41,7 @@ _TERMINALS: Final = {
     "TIME": "a time, such as 1m30s",
     "_NL": "the end of the line",
     "$END": "the end of the text",
+    "<END-OF-FILE>": "the end of the text",
 }
 _OF_THE_TABLE: Final = frozenset(
     {"RESIGN", "AGREE", "PROTEST", "APPEAL", "SCRIBE", "REFEREE", "ORGANISER", "ARBITER", "BACK"}

@@ -127,16 +127,16 @@ async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, ad
         assert arbiter.text("title").endswith(": 2 games; 1 for you")
         first = arbiter.listed()[0]
         assert first.startswith(f"! {table.play.id[:8]}  kingdomino ")
-        assert re.search(rf"  in play: seat {table.on_turn()} \((1h|59m\d+s)\)\n", first)
-        assert '\n    seat 1 calls for an arbiter: "he looked" (' in first
+        assert re.search(rf"  in play: player {table.on_turn() + 1} \((1h|59m\d+s)\)\n", first)
+        assert '\n    player 2 calls for an arbiter: "he looked" (' in first
         await arbiter.pilot.press("a")
         await arbiter.says("This game has no open call for an arbiter.")  # the selection stays where it was
         await arbiter.pilot.press("up")
         await arbiter.look()
         await until(lambda: table.play.id in arbiter.text("facts"), "the docket of the game")
-        assert arbiter.text("facts").splitlines()[1].startswith('seat 1 calls for an arbiter: "he looked" (call 1')
+        assert arbiter.text("facts").splitlines()[1].startswith('player 2 calls for an arbiter: "he looked" (call 1')
         await arbiter.pilot.press("a")
-        await arbiter.says('Answered, and shown no longer: seat 1 calls for an arbiter: "he looked"')
+        await arbiter.says('Answered, and shown no longer: player 2 calls for an arbiter: "he looked"')
         assert not (await table.docket()).calls
         # Select, kind of ruling, confirm.
         assert await arbiter.ruling("p") == "arbiter 0 rules: the game is paused"

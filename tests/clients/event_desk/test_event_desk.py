@@ -55,7 +55,7 @@ async def test_a_whole_event_with_keys_alone(desk: Desk) -> None:
     await desk.keys("f5")
     assert await desk.answered() == "Not paired: round 1 is being played; without a result: 2."
     assert await desk.enter("2 scores 41,38,52 forfeited 2") == (
-        "Entered: round 1, table 2: places 1 2 3, game 41 38 52, forfeited: seat 2."
+        "Entered: round 1, table 2: places 1 2 3, game 41 38 52, forfeited: player 3."
     )
     await desk.keys("f4")
     assert desk.listed()[0].startswith("place  points")

@@ -137,7 +137,7 @@ def test_a_bot_that_fails_loses_and_the_others_play_on(
     with path.open("rb") as stream:
         report = audit(stream, Policy(verifier=keys.verifier))
     assert report.verdict is Verdict.COMPLETE, report
-    assert f"seat 1 (b) is out: {ending.words}" in list(
+    assert f"player 2 (b) is out: {ending.words}" in list(
         trace(match, Game.of(found.task, found.outcome), ("a", "b", "c"))
     )
 

@@ -23,7 +23,7 @@ def test_a_seat_is_taken_and_gone_on_with_by_its_key_alone(referee: Referee, tmp
     file.write_text(format_join(join.address, join.game_id, join.seat, join.token), encoding="utf-8")
     seat = ("play", f"@{file}", "--verifier", str(game.verifier))
     with at_a_terminal(*seat, draws=True) as terminal:
-        terminal.wait_for("the key of seat 0 is kept in ")
+        terminal.wait_for("the key of player 1 is kept in ")
         terminal.wait_for("you to move")
         os.kill(terminal.process.pid, signal.SIGKILL)  # as when its window is closed, or the power goes
         terminal.process.wait()
@@ -32,7 +32,7 @@ def test_a_seat_is_taken_and_gone_on_with_by_its_key_alone(referee: Referee, tmp
         terminal.press("\x11")  # Ctrl+Q
         assert terminal.process.wait() == 0
     with at_a_terminal(*seat, "--key", tmp_path / "another.pem", draws=True) as terminal:
-        terminal.wait_for("referee: seat 0 was taken with another key; expected the private key of ")
+        terminal.wait_for("referee: player 1 was taken with another key; expected the private key of ")
         assert terminal.process.wait() == 1
     assert join.token not in terminal.shown
 

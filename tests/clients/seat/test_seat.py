@@ -58,7 +58,7 @@ async def moves(seat: Seat) -> None:
 
 
 async def test_a_move_is_chosen_explained_and_sent_with_the_second_enter(seat: AtSeat, other: Seat) -> None:
-    assert seat.text("awaited") == "Seat 0, you to move: place castle."
+    assert seat.text("awaited") == "Player 1 (you) to move: place castle."
     assert seat.line.value == "0: "
     before = len(seat.entries())
     await seat.pilot.press("f3")
@@ -73,7 +73,7 @@ async def test_a_move_is_chosen_explained_and_sent_with_the_second_enter(seat: A
     await seat.pilot.press("enter")
     await seat.answered()
     assert seat.text("verdict") == f"Accepted as entry {before}: 0: castle 0,1"
-    assert seat.text("awaited") == "Seat 1 to move: place castle."
+    assert seat.text("awaited") == "Player 2 to move: place castle."
     assert seat.line.value == ""
     assert await seat.enter("castle 1,1") == "Not entered: no move is awaited here; F7 shows what can be entered."
     await seat.pilot.press("f3")
@@ -89,12 +89,12 @@ async def test_what_the_rules_forbid_is_explained_and_nothing_of_it_is_sent(seat
     for words, why in (
         ("0: castel 1,1", "column 4: found 'castel'; expected castle"),
         ("1: castle 1,1", "player 1 is on turn, not player 2; expected 0: and a move"),
-        ("1: resign", "you act for seat 0 alone; expected a line that begins with 0:"),
-        ("arbiter: void", "you act for seat 0 alone"),
-        ("organiser: abort", "you act for seat 0 alone"),
-        ("scribe: back to 3", "you act for seat 0 alone"),
+        ("1: resign", "you act for player 1 alone; expected a line that begins with 0:"),
+        ("arbiter: void", "you act for player 1 alone"),
+        ("organiser: abort", "you act for player 1 alone"),
+        ("scribe: back to 3", "you act for player 1 alone"),
         (":call", "expected why you call"),
-        ("0: castle 9,9 against KDO-17", "you act for seat 0 alone"),
+        ("0: castle 9,9 against KDO-17", "you act for player 1 alone"),
     ):
         assert (await seat.enter(words)).startswith(f"Not entered: {why}"), words
     assert len(seat.entries()) == before
@@ -135,15 +135,15 @@ async def test_a_seat_that_is_out_watches_to_the_end(referee: Referee, tmp_path:
     with next(others), next(others):
         async with running(game.joins[0], tmp_path / "0.pem") as seat:
             await until(
-                lambda: seat.screen.hand.ledger.size and seat.text("awaited").startswith("Seat "), "the beginning"
+                lambda: seat.screen.hand.ledger.size and seat.text("awaited").startswith("Player "), "the beginning"
             )
             await seat.confirms("resign")
-            await until(lambda: "Seat 0, you is out (resigned)." in seat.text("awaited"), "the seat is out")
-            assert seat.text("awaited").startswith(("Seat 1 to move", "Seat 2 to move"))
+            await until(lambda: "Player 1 (you) is out (resigned)." in seat.text("awaited"), "the seat is out")
+            assert seat.text("awaited").startswith(("Player 2 to move", "Player 3 to move"))
             assert not seat.screen.can_enter()
             await seat.pilot.press("f7")
             await seat.shows(Beside)
-            assert "Seat 0 resigns" not in seat.listed()
+            assert "Player 1 resigns" not in seat.listed()
 
 
 async def test_moves_are_taken_back_when_the_other_seat_agrees_and_the_other_way_round(
@@ -160,7 +160,7 @@ async def test_moves_are_taken_back_when_the_other_seat_agrees_and_the_other_way
     assert agree is not None
     await other.act(agree)
     await seat.is_on_turn()
-    assert seat.text("awaited") == "Seat 0, you to move: place castle."
+    assert seat.text("awaited") == "Player 1 (you) to move: place castle."
     await seat.plays("0: castle 1,1")
     await until(lambda: other.ledger.size == last + 4, "the next move")
     back = acts.read("kingdomino", state, f"1: back to {last + 2}")
@@ -169,7 +169,7 @@ async def test_moves_are_taken_back_when_the_other_seat_agrees_and_the_other_way
     await until(lambda: "a take-back, waits" in seat.text("awaited"), "the other proposal")
     await seat.pilot.press("f7")
     await seat.shows(Beside)
-    seat.app.screen.query_one(OptionList).highlighted = seat.listed().index("Seat 0 agrees to go back")
+    seat.app.screen.query_one(OptionList).highlighted = seat.listed().index("Player 1 agrees to go back")
     await seat.pilot.press("enter")
     await seat.shows(Filling)
     await seat.pilot.press("enter", "enter")
@@ -218,7 +218,7 @@ async def test_a_seat_that_another_key_plays_is_denied(seat: AtSeat, game: Game,
     async with running(game.joins[0], tmp_path / "another.pem") as second:
         await until(lambda: second.app.return_value is not None, "the refusal")
     assert isinstance(second.app.return_value, Denied)
-    assert "seat 0 was taken with another key; expected the private key of" in str(second.app.return_value)
+    assert "player 1 was taken with another key; expected the private key of" in str(second.app.return_value)
 
 
 @pytest.mark.long
@@ -251,7 +251,7 @@ async def test_the_game_goes_on_after_referee_and_program_were_stopped(
 
 async def test_a_person_waits_for_the_others_and_can_leave_before(game: Game, tmp_path: Path) -> None:
     async with running(game.joins[0], tmp_path / "seat.pem") as seat:
-        await until(lambda: seat.text("awaited") == "The game waits for seat 1 to join.", "our own join")
+        await until(lambda: seat.text("awaited") == "The game waits for player 2 to join.", "our own join")
         assert seat.screen.hand.ledger.record.phase is Phase.JOINING
     with beside(game.joins[1], tmp_path / "other.pem") as late:
         await until(lambda: late.ledger.size and late.ledger.record.phase is Phase.REVEALING, "both have joined")

@@ -46,12 +46,12 @@ async def test_a_person_plays_a_whole_game_against_bots(
     choose = random.Random(1)
     async with running(game.joins[0], tmp_path / "seat.pem", game.verifier) as seat:
         await seat.is_on_turn()
-        assert seat.text("clocks").startswith("Time left: Seat 0, you: ")
+        assert seat.text("clocks").startswith("Time left: Player 1 (you): ")
         while not seat.is_over():
             assert seat.screen.desk is not None
             await seat.plays(choose.choice(seat.screen.desk.moves))
             await seat.is_on_turn()
-        assert "Seat 0, you, " in seat.text("awaited")
+        assert "player 1 (you), " in seat.text("awaited")
         assert (seat.line.value, seat.text("clocks")) == ("", "")
     assert seat.app.return_value is None
     await asyncio.gather(*others)

@@ -104,7 +104,7 @@ async def test_the_docket_names_a_long_stall(tmp_path: Path) -> None:
         assert delay == (answer.seq, seat, answer.clock.overhead_ms)
         docket = docket_message(game.record, {})
         took = f"{answer.clock.overhead_ms / 1000:.1f}"
-        line = f"entry {answer.seq}: the referee took {took} s itself, and the clock of seat {seat} did not run"
+        line = f"entry {answer.seq}: the referee took {took} s itself, and the clock of player {seat + 1} did not run"
         assert line in docket_lines(docket)
         await game.check()
     finally:

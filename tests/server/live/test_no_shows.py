@@ -33,7 +33,7 @@ async def test_who_does_not_join_is_out_in_its_millisecond(tmp_path: Path, is_co
     absent = await game.last("absent")
     assert (absent.absent.seat, absent.absent.since_ms) == (1, START_MS)
     assert game.game.dealing == (0, 2)
-    with pytest.raises(NotAwaited, match="seat 1 joins too late"):
+    with pytest.raises(NotAwaited, match="player 2 joins too late"):
         await game.join(1)
     await game.reveal(0, 2)
     await game.move()

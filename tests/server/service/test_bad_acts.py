@@ -123,7 +123,7 @@ async def test_acts_in_play(play: Play, cases: dict[str, tuple[Make, str]]) -> N
         if reason == "STALE_HEAD":
             assert found.metadata == {"size": str(play.record.size), "head": play.record.head.hex()}
         if reason == "NOT_AWAITED":
-            assert found.metadata == {"awaited": f"move by seat {seat}"}
+            assert found.metadata == {"awaited": f"move by player {seat + 1}"}
     assert await whole(play) == before
     await play.step()
 
@@ -132,7 +132,7 @@ async def test_not_on_turn(play: Play) -> None:
     seat = play.seat_on_turn()
     before = await whole(play)
     found = await refused(play.submit(by(play, 1 - seat), token_of(play, 1 - seat)))
-    assert (found.reason, found.metadata) == ("NOT_AWAITED", {"awaited": f"move by seat {seat}"})
+    assert (found.reason, found.metadata) == ("NOT_AWAITED", {"awaited": f"move by player {seat + 1}"})
     assert await whole(play) == before
 
 
@@ -204,7 +204,7 @@ async def test_no_seat_has_the_key_of_another_or_reveals_before_all_have_joined(
     same_key = intent.join(play.place, 1, seat_key(0), seat_seed(1))
     assert (await refused(play.submit(same_key, token_of(play, 1)))).reason == "WEAK_KEY"
     found = await refused(play.submit(play.reveal(0), token_of(play, 0)))
-    assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by seat 1")
+    assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by player 2")
     assert await whole(play) == joined
 
 

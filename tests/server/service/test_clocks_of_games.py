@@ -102,7 +102,7 @@ async def test_a_move_after_the_flag_is_answered_with_why(tmp_path: Path) -> Non
         time.advance(60_001)
         refusal = await refused(play.submit(signed, token))
         assert refusal.reason == "NOT_AWAITED"
-        assert refusal.message == f"the move came too late: seat {seat} had run out of time"
+        assert refusal.message == f"the move came too late: player {seat + 1} had run out of time"
         time.advance(400)
         await until(lambda: True, "the loop")
         assert (await refused(play.submit(signed, token))).reason in ("GAME_OVER", "STALE_HEAD")

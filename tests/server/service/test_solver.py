@@ -173,7 +173,7 @@ async def test_what_cannot_be_explained(tmp_path: Path) -> None:
         play = await client.play()
         request = pb.ExplainMoveRequest(game_id=play.id)
         found = await refused(asker.ask("ExplainMove", request))
-        assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by seat 0, join by seat 1")
+        assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by player 1, join by player 2")
         await play.until_play()
         assert (await refused(asker.ask("ExplainMove", request))).reason == "MALFORMED_MOVE"
         nowhere = pb.ExplainMoveRequest(game_id="0" * 32)

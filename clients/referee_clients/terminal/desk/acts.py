@@ -125,7 +125,7 @@ def message(record: Record, meant: Meant, author: Author) -> Any:
 def _check_author(act: TableAct, author: Author) -> None:
     """Raise ``LogError`` if a seat would act for another author."""
     if author.role is Role.SEAT and (act.kind not in OF_SEATS or act.seat != author.index):
-        raise _refused(f"you act for {author} alone", f"a line that begins with {author.index}:")
+        raise _refused(f"you act for {author.phrase} alone", f"a line that begins with {author.index}:")
 
 
 def check(record: Record, meant: Meant, author: Author) -> str:

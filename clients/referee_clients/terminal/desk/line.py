@@ -243,7 +243,8 @@ class Desk:
 
 def first_words(seat: int, names: Sequence[str] = ()) -> str:
     """Return ``Player 1`` for seat 0, or the name: the player where a sentence begins."""
-    return player_words(seat, names) if names[seat : seat + 1] and names[seat] else player_words(seat).capitalize()
+    words, unnamed = player_words(seat, names), player_words(seat)
+    return unnamed.capitalize() + words.removeprefix(unnamed) if words.startswith(unnamed) else words
 
 
 def _sentence(words: str) -> str:

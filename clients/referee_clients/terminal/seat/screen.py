@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from referee.log.note import VerifierKey
 from referee.text.notation import table
 from referee.text.notation.table import ActKind
+from referee.text.render.drawing import player_words
 from referee_clients.join import Join
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError
@@ -90,7 +91,8 @@ Ctrl+Q leaves. The seat stays yours: start the same command again to continue. Y
     # --- moves -------------------------------------------------------------------------------------------------------
 
     def named(self, state: Any) -> Sequence[str]:
-        return ["you" if seat == self._join.seat else "" for seat in range(state.seats)]
+        mine = self._join.seat
+        return [f"{player_words(seat)} (you)" if seat == mine else "" for seat in range(state.seats)]
 
     def first_seat(self, state: Any) -> int:  # noqa: ARG002 - it is always our own
         return self._join.seat
