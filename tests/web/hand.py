@@ -27,7 +27,7 @@ from referee_clients import Join, format_link, play_async
 from referee_clients.bots import load
 from tests.server.service.player import Client
 
-TAKE = "Take the seat"
+TAKE = "Join the game"
 SAVE = "Save the key file"
 OPEN = "Open your key file"
 ENTER = "Confirm this move"
@@ -104,7 +104,7 @@ class Hand:
 
     async def is_seated(self) -> None:
         """Its Join is entered."""
-        missing = re.compile(rf"Still to join: seats? [^.]*\b{self.seat}\b", re.IGNORECASE)
+        missing = re.compile(rf"Still to join: [^.]*\bplayer {self.seat + 1}\b", re.IGNORECASE)
         await expect(self.page.locator(".stands")).not_to_have_text(missing)
 
     async def sit(self) -> None:

@@ -254,7 +254,7 @@ async def test_a_game_is_opened_and_its_links_are_shown_once(page: Page, club: C
     form = page.locator("form.opening")
     await page.locator("summary", has_text="Open a game").click()
     await form.get_by_role("combobox", name="Game", exact=True).select_option("kingdomino")
-    await form.get_by_label("Seats", exact=True).fill("3")
+    await form.get_by_label("Players", exact=True).fill("3")
     await form.get_by_label("Clock").fill("5m+3s")
     await form.get_by_label("Event").fill(str(EVENT))
     await form.get_by_role("button", name="Add this browser's key").click()

@@ -203,7 +203,7 @@ async def test_the_page_tells_in_its_language_what_the_rules_audit_finds(page: P
         await expect(report).to_contain_text(w("audit.verdict.RULES"))
         await expect(report).to_contain_text(say("finding.RULES"))
         await expect(report.locator("[lang=en]").first).to_contain_text("RNW-")
-        await expect(report).to_contain_text(f"{w('position.player', n=0)}: {say('standing.self_declared')}")
+        await expect(report).to_contain_text(f"{w('player', n=1)}: {say('standing.self_declared')}")
         await expect(report).to_contain_text(say("log.chance", chance=say("chance.dealt")).rstrip("."))
         await page.goto("about:blank")
     finally:
@@ -213,7 +213,7 @@ async def test_the_page_tells_in_its_language_what_the_rules_audit_finds(page: P
 
 async def test_without_pyodide_the_page_says_what_to_do(page: Page, club: Club) -> None:
     await page.goto(f"{club.address}/verify")
-    await expect(page.get_by_role("main")).to_contain_text("until then, use the command referee audit")
+    await expect(page.get_by_role("main")).to_contain_text("Until then, use the command referee audit")
     await expect(page.get_by_role("button", name="Check the rules")).to_have_count(0)
 
 

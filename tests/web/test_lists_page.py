@@ -44,10 +44,10 @@ async def listed(own: Started, page: Page) -> None:
         )
         await expect(running).to_have_count(2)
         game = running.filter(has=page.locator(f"a[href='/g/{play.id}']"))
-        await expect(game).to_contain_text(f"Being played. 2 seats; on turn: {play.seat_on_turn()}.")
+        await expect(game).to_contain_text(f"Being played. 2 players; on turn: player {play.seat_on_turn() + 1}.")
         await expect(game).to_contain_text("event 4, round 1, table 9")
         other = running.filter(has=page.locator(f"a[href='/g/{waiting.game.id}']"))
-        await expect(other).to_contain_text("Waiting for players. 2 seats.")
+        await expect(other).to_contain_text("Waiting for players. 2 players.")
         await expect(finished).to_have_count(1)
         await expect(finished).to_contain_text("No result. The game was aborted.")
 

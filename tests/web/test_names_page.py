@@ -49,7 +49,7 @@ def told(play: Play, *names: tuple[int, str, bytes]) -> Any:
     return lambda _: {"games": {play.id: listed}}
 
 
-NOBODY = re.compile(r"^(Seat [01]|Player [12])$")
+NOBODY = re.compile(r"^Player [12]$")
 HONEST = (0, ANNA.name, ANNA.salt), (1, BELA.name, BELA.salt)
 
 

@@ -129,7 +129,7 @@ async def test_a_link_that_cannot_be_read_is_said_to_be_one(page: Page, gateway:
     for link in UNREAD:
         await page.goto("about:blank")
         await page.goto(f"{gateway}/position{link}")
-        await expect(page.get_by_role("alert"), link).to_contain_text("does not hold a position")
+        await expect(page.get_by_role("alert"), link).to_contain_text("The position in the link cannot be read")
 
 
 async def test_a_gateway_that_does_not_answer_loses_nothing(browser: Browser, gateway: str) -> None:
@@ -145,7 +145,7 @@ async def test_a_gateway_that_does_not_answer_loses_nothing(browser: Browser, ga
     await page.context.set_offline(True)
     await page.locator(cell(page, 1, -1)).click()
     await expect(verdict).to_contain_text("the gateway does not answer. Your position is kept in the link.")
-    await expect(page.get_by_role("status")).to_contain_text("tries again by itself")
+    await expect(page.get_by_role("status")).to_contain_text("will try again soon")
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;+tower-8-NES"
     await page.route("**/api/v1/position", busy)
     await page.context.set_offline(False)

@@ -37,7 +37,7 @@ def refused_by_the_referee(error: Exception) -> Refusal:
     [
         (
             NotAwaited(phrase("{player} is on turn", player=1), "move by player 2"),
-            "Nic se nestalo: na tahu je místo 1",
+            "Nic se nestalo: na tahu je hráč 2",
         ),
         (
             LimitReached(phrase("calls for an arbiter"), retry_s=3),
@@ -82,7 +82,7 @@ def test_a_ruling_that_may_not_stand_is_told_in_the_language() -> None:
     error = refused(not_awaited("{player} is not on turn", "the player on turn", player=1))
     assert str(error) == "not allowed now: player 2 is not on turn; expected the player on turn"
     assert error.phrase is not None
-    assert error.phrase.by("cs") == "teď to nejde: místo 1 není na tahu; očekává se: místo, které je na tahu"
+    assert error.phrase.by("cs") == "teď to nejde: hráč 2 není na tahu; očekává se: hráč, který je na tahu"
 
 
 def test_what_is_quoted_in_english_nobody_at_a_page_meets() -> None:
@@ -122,6 +122,7 @@ def test_what_forms_are_told_in_english_alone() -> None:
         ("desk_api.py", "move"),  # in notation, whose grammar names what it expects
         ("opening.py", "series"),  # what only commands take
         ("opening.py", "series-of"),
+        ("opening.py", "names"),
         ("opening.py", "rules"),  # a name that pages have in a list
     }
 
@@ -138,6 +139,7 @@ _IN_ENGLISH_ALONE: Final = {
     "server/service/calls.py": {"LimitReached"},  # a message that is too large
     "server/service/game_service.py": {"BadField"},  # signatures, and lists of games
     "server/service/messages.py": {"BadField"},  # what the gateway has looked at before
+    "server/service/names.py": {"BadField"},  # games and seats that the page has; a name where the opening has one
     "server/service/play_stream.py": {"BadField"},  # what the gateway writes itself
     "server/service/solver.py": {"NotAwaited"},  # proofs about a running game, which no page asks for
     "server/service/status.py": {"BadField"},  # pages of a list

@@ -70,7 +70,7 @@ async def test_the_places_are_those_of_referee_score(link: str, page: Page, gate
     rows = sheet.locator("tbody tr")
     await expect(rows).to_have_count(len(expected))
     for row, (place, name, total) in zip(await rows.all(), expected, strict=True):
-        words = name.replace("seat", "Seat").replace("virtual", "Virtual player")
+        words = name.replace("player", "Player").replace("virtual", "Virtual player")
         assert (await row.inner_text()).split("\t") == [str(place), words, str(total)]
     for remark in value["remarks"]:
         await expect(sheet).to_contain_text(remark)
@@ -86,7 +86,7 @@ async def test_seats_come_and_go(page: Page, gateway: str) -> None:
     await page.locator(cell(page, 1, 0)).click()
     sheet = page.get_by_role("region", name="Final scoring")
     await expect(sheet.locator("tbody tr")).to_have_count(2)
-    await page.get_by_role("button", name="One more seat").click()
+    await page.get_by_role("button", name="One more player").click()
     assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW|1,0:pavilion-8|"
     await expect(sheet.locator("tbody tr")).to_have_count(3)
     await page.get_by_role("button", name="Player 1").click()
@@ -108,7 +108,7 @@ async def test_who_completed_a_type_first_is_asked(page: Page, gateway: str) -> 
     for each in complete.split(";"):
         blue, yellow = map(int, each.split(","))
         await page.locator(cell(page, yellow - 1, blue - 1)).click()
-    await page.get_by_label("Virtual player 0: garden").select_option("3")
+    await page.get_by_label("Virtual player 1: garden").select_option("3")
     sheet = page.get_by_role("region", name="Final scoring")
     rows = sheet.locator("tbody tr")
     await expect(sheet).to_contain_text("Player 1 and player 2 have")
@@ -149,7 +149,7 @@ async def test_boards_that_are_of_no_game_are_not_taken(page: Page, gateway: str
     for link in NO_GAME:
         await page.goto("about:blank")
         await page.goto(f"{gateway}/position{link}")
-        await expect(page.get_by_role("alert"), link).to_contain_text("does not hold a position")
+        await expect(page.get_by_role("alert"), link).to_contain_text("The position in the link cannot be read")
 
 
 @pytest.mark.parametrize(

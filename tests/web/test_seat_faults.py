@@ -17,7 +17,7 @@ from tests.web.way import WAITING, Way, opened, saved_by
 
 pytestmark = pytest.mark.cut_off  # browsers complain of refusals and of missing answers on their own
 
-OTHER_TAB = "The seat is played in another tab or window now. Reload this page to play it here."
+OTHER_TAB = "You play in another tab or window now. Reload this page to play here."
 
 
 # --- whole games ---------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ async def test_a_seat_is_played_in_one_tab(page: Page, club: Club) -> None:
         await way.tried(1)
         other = Hand.of(await page.context.new_page(), club.address, made)
         await other.come_back()
-        await expect(other.state).to_have_text("This seat is open in another tab or window of this browser.")
+        await expect(other.state).to_have_text("You play this game in another tab or window of this browser.")
         await expect(other.turn).to_have_count(0)
         await other.button("Play it here instead").click()
         await expect(hand.stopped).to_have_text(OTHER_TAB)
@@ -208,7 +208,7 @@ async def test_a_seat_is_played_in_one_tab(page: Page, club: Club) -> None:
         await other.play(2)
         assert len(way.sent) == sent
         await page.reload()
-        await expect(hand.state).to_have_text("This seat is open in another tab or window of this browser.")
+        await expect(hand.state).to_have_text("You play this game in another tab or window of this browser.")
         await other.page.close()
         await page.reload()
         await hand.on_turn()

@@ -33,7 +33,7 @@ from tests.web.way import Way, elsewhere, opened
 
 pytestmark = pytest.mark.cut_off  # browsers complain of refusals on their own
 
-MISFIT = "This is the key of another seat, or one that no longer counts."
+MISFIT = "This is the key of another player, or one that no longer counts."
 PROVE = "Open the file that you saved"
 
 

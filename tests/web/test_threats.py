@@ -268,7 +268,7 @@ async def test_names_and_contents_of_files_are_texts(text: str, page: Page, site
     ):
         file: FilePayload = {"name": name, "mimeType": "text/html", "buffer": data}
         await page.get_by_label("The referee's verifier key").fill(key)
-        await page.get_by_label("Keys of seats").fill(seats)
+        await page.get_by_label("Keys of players").fill(seats)
         await page.get_by_label("The file of the game or event").set_input_files(file)
         await expect(page.locator("#report .judged")).not_to_have_text(re.compile("^Checking "))
     await nothing_happened(page)

@@ -101,7 +101,7 @@ async def test_pinned_seats_are_held_against_the_file(page: Page, gateway: str) 
         ("", INTACT),
     ):
         await page.get_by_label("The referee's verifier key").fill(KEY)
-        await page.get_by_label("Keys of seats").fill(keys)
+        await page.get_by_label("Keys of players").fill(keys)
         await page.get_by_label("The file of the game or event").set_input_files(payload(data))
         assert (await judged(page)).startswith(said)
 
@@ -197,5 +197,5 @@ async def test_a_hostile_file_does_not_stop_the_page(
     await page.goto(f"{gateway}/verify")
     await page.get_by_label("The file of the game or event").set_input_files(path)
     while (said := await page.locator("#report .judged").inner_text()).startswith("Checking "):
-        await page.get_by_label("Keys of seats").fill("")
+        await page.get_by_label("Keys of players").fill("")
     assert not said.startswith(INTACT)

@@ -27,7 +27,7 @@ async def test_twelve_games_are_followed_on_one_stream(club: Club, page: Page) -
     await page.goto(f"{club.address}/wall?g={','.join(play.id for play in plays)}")
     await expect(page.get_by_role("status")).to_have_text("Games: 12, of which 12 are in progress.")
     await expect(page.get_by_role("article")).to_have_count(12)
-    await expect(page.get_by_role("img", name=re.compile("Board of seat"))).to_have_count(24)
+    await expect(page.get_by_role("img", name=re.compile("^Board: player [12]$"))).to_have_count(24)
     for play in (plays[0], plays[11]):
         turn = f"Player {play.seat_on_turn() + 1} is on turn:"
         await expect(card(page, play)).to_contain_text(turn)

@@ -21,10 +21,9 @@ _VERIFIER: Final = (
     "entries",
     "authors",
     "audit",
-    "players",
 )
 GROUPS: Final = {
-    "joined/verifier.mjs": tuple(f"verify/{name}.mjs" for name in _VERIFIER),
+    "joined/verifier.mjs": (*(f"verify/{name}.mjs" for name in _VERIFIER), "players.mjs"),
     "joined/page.mjs": ("words.mjs", "dom.mjs", "finding.mjs", "gateway.mjs", "grid.mjs", "standing.mjs"),
     "joined/game.mjs": ("positions/reader.mjs", "feed.mjs", "entry_words.mjs", "names.mjs", "game.mjs"),
 }
