@@ -33,6 +33,7 @@ _PARTS: Final = (
     "text/report",
     "text/words/__init__.py",
     "text/words/catalogue.py",
+    "text/words/en/notation.json",
     "text/words/en/report.json",
     "tournament",
     "v1",
