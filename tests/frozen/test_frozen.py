@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -60,9 +61,16 @@ def test_frozen_log_audits_as_it_did(log: Path) -> None:
     kept = log.with_suffix(".json").read_text().replace('"proofs"', '"certificates"')
     then, now = json.loads(kept), json.loads(report_of(log))
     then["options"] = dict(option_today(then["rules"]["id"], *chosen) for chosen in then["options"].items())
+    if result := then.get("result"):
+        result["outcome"] = by_players(result["outcome"])
     layers = {layer["layer"]: layer for layer in now.pop("layers")}
     assert all(layers.get(layer["layer"]) == layer for layer in then.pop("layers"))
     assert _as_told_then(now, then) == then
+
+
+def by_players(words: str) -> str:
+    """Return an outcome in words that named seats, from 0, with players, from 1."""
+    return re.sub(r"\bseat (\d+)", lambda seat: f"player {int(seat[1]) + 1}", words)
 
 
 def _as_told_then(now: Any, then: Any) -> Any:
