@@ -174,10 +174,10 @@ class Keyring:
                 if self._defers:
                     self._deferred.append((key, signed.intent, signed.signature))
                 elif not key.is_signed(intent_encoding(signed.intent), signed.signature):
-                    raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author} is wrong")
+                    raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author.phrase} is wrong")
                 return author
         expected = " or ".join(key.id.hex() for key in keys)
-        raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {key_id.hex()}", expected)
+        raise LogError(Code.AUTHOR_SIGNATURE, f"{author.phrase}: key id {key_id.hex()}", expected)
 
     @property
     def deferred(self) -> int:
