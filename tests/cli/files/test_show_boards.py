@@ -30,9 +30,9 @@ def test_boards_are_drawn_as_those_of_the_game(setup: Setup, tmp_path: Path) -> 
     for seat in range(setup.seats):
         alone = referee("show", file, "--seat", seat).stdout
         # The points, and below a blank line the drawing; boards alone show nothing else.
-        _, _, drawn = draw.position_text(state, [seat]).rpartition(f"\nseat {seat}: ")
+        _, _, drawn = draw.position_text(state, [seat]).rpartition(f"\nplayer {seat + 1}: ")
         words, _, picture = drawn.partition("\n\n")
-        assert f"\nseat {seat}: {words.split(maxsplit=1)[0]} points" in alone
+        assert f"\nplayer {seat + 1}: {words.split(maxsplit=1)[0]} points" in alone
         svg = (tmp_path / "pictures" / f"seat-{seat}.svg").read_text(encoding="utf-8")
         if setup.rules_id == "rollwrite":  # a game's sheet has the dice that are left, too
             crossed = re.compile(r"\[\w+\]")
@@ -40,7 +40,7 @@ def test_boards_are_drawn_as_those_of_the_game(setup: Setup, tmp_path: Path) -> 
             assert f">{words.split(maxsplit=1)[0]} points<" in svg
         else:
             assert alone.endswith(f"\n\n{picture}")
-            assert svg == draw.seat_svg(state, seat, f"Seat {seat} after the game")
+            assert svg == draw.seat_svg(state, seat, f"Player {seat + 1} after the game")
     assert referee("show", file, "--notation").stdout == text
     refused = referee("show", file, "--position")
     assert (refused.returncode, refused.stdout) == (2, "")

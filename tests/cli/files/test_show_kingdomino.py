@@ -68,7 +68,7 @@ def test_pictures_of_all_seats(played: Played, whole: Path, tmp_path: Path) -> N
     state: Any = played.record.game.position.state
     for seat in range(2):
         drawn = (tmp_path / "new" / f"seat-{seat}.svg").read_text()
-        assert drawn == seat_svg(state, seat, f"Seat {seat} after entry {len(played.entries) - 1}")
+        assert drawn == seat_svg(state, seat, f"Player {seat + 1} after entry {len(played.entries) - 1}")
         ET.fromstring(drawn)
 
 

@@ -37,7 +37,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: rollwrite, version 1"
     assert sheet().provenance in lines
-    assert any(line.startswith("end (rules): seat ") for line in lines)
+    assert any(line.startswith("end (rules): player ") for line in lines)
     assert done.stdout.endswith("\n\n" + position_text(last_state(played)))
 
 
@@ -81,4 +81,4 @@ def test_a_declared_sheet_and_declared_dice() -> None:
     assert any("  dice: " in line and line.endswith("  [by scribe 1]") for line in moves)
     assert position_text(last_state(running)).splitlines()[1] == "sheet club-evening"
     final = game_file.numbered_moves()[-20:]
-    assert any("final: bonus: virtual 0 18; virtual 1 18; virtual 2 18" in line for line in final)
+    assert any("final: bonus: virtual 1 18; virtual 2 18; virtual 3 18" in line for line in final)

@@ -311,6 +311,6 @@ async def test_who_does_not_come_forfeits_and_the_organiser_was_told(day: Day) -
         while not (found := await day.games("--state", "over")):
             pass
     assert [game["result"] for game in found] == [
-        "no seat wins: seat 0 was away for too long, seat 1 was away for too long"
+        "no player wins: player 1 was away for too long, player 2 was away for too long"
     ]
     assert [game["places"] for game in found] == ["3 2"]

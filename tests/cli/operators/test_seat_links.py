@@ -117,7 +117,7 @@ async def test_a_round_has_one_sheet(organiser: Organiser) -> None:
     assert "2 cards in rest.html" in done.stderr
     text = (organiser.folder / "rest.html").read_text(encoding="utf-8")
     assert "Roll &amp; Write · Event 7 · Round 2 · Table 3" in text
-    assert "Seat 1: Fay" in text
+    assert "Player 2: Fay" in text
 
     again = await organiser.new(*words, "--sheet", "none.html")
     assert "none.html: not made, as no seat got a token" in again.stderr

@@ -308,7 +308,7 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
     token.write_text("x" * 43)
     cases: list[tuple[tuple[str | Path, ...], int, str]] = [
         (("--rules", "chess"), 2, "no rules 'chess'; expected one of alhambra"),
-        (("--scribed", "2"), 2, "the game has seats 0 to 1"),
+        (("--scribed", "2"), 2, "the game has seats 0 (player 1) to 1"),
         (("--age-order", "a,b"), 2, "expected seats"),
         (("--options", "{"), 2, "--options: not JSON"),
         (("--options", "[]"), 2, "--options: expected a JSON object"),

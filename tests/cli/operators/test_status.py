@@ -53,7 +53,7 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
     assert lines[6].split() == COLUMNS
     games = [line for line in lines if "waits for" in line or "in play" in line]
     assert [line.split()[0] for line in games] == [play.id[:8], other.id[:8]], "the longest wait first"
-    assert "waits for players to join: seat 0 ani, seat 1, seat 2" in " ".join(table.stdout.split())
+    assert "waits for players to join: player 1 ani, player 2, player 3" in " ".join(table.stdout.split())
     assert play.id[:8] in one.stdout
     assert other.id[:8] not in one.stdout
     assert callers[0].stdout.startswith("in the last ")
@@ -164,7 +164,8 @@ def test_nothing_is_cut(width: int) -> None:
     for word in ("12345", "1 d 03:46", "· 1 · · · ·", "1000", "in play"):
         assert word in row
     told = "".join(line[line.index("in play") if line == row else row.index("in play") :].strip() for line in lines[7:])
-    assert told.replace(" ", "") == "inplay:" + ",".join(f"seat{i}somebody-{i}-with-a-long-name" for i in range(6))
+    seated = ",".join(f"player{i + 1}somebody-{i}-with-a-long-name" for i in range(6))
+    assert told.replace(" ", "") == f"inplay:{seated}"
     assert ("ab" * 16 in row) == (width >= 120)
 
 
@@ -172,13 +173,13 @@ def test_every_state_is_a_sentence() -> None:
     seats = [pb.SeatStatus(awaited=True), pb.SeatStatus(), pb.SeatStatus(awaited=True, scribed=True)]
     disputed: dict[str, object] = {"open_disputes": [37, 40]}
     cases: list[tuple[game_pb2.GameState.ValueType, dict[str, object], str]] = [
-        (game_pb2.GAME_STATE_JOINING, {"seats": seats}, "waits for players to join: seat 0, seat 2 (by a scribe)"),
-        (game_pb2.GAME_STATE_REVEALING, {"seats": seats[:1]}, "waits for seeds of the deal: seat 0"),
+        (game_pb2.GAME_STATE_JOINING, {"seats": seats}, "waits for players to join: player 1, player 3 (by a scribe)"),
+        (game_pb2.GAME_STATE_REVEALING, {"seats": seats[:1]}, "waits for seeds of the deal: player 1"),
         (game_pb2.GAME_STATE_PLAYING, {"scribe_awaited": True}, "in play: a scribe, to declare what was drawn"),
         (
             game_pb2.GAME_STATE_PLAYING,
             {"seats": seats[:1], "asked_to_consent": [0, 1]},
-            "in play: seat 0; a take-back is proposed: seats 0 and 1 yet to agree",
+            "in play: player 1; a take-back is proposed: player 1 and player 2 yet to agree",
         ),
         (
             game_pb2.GAME_STATE_PAUSED,

@@ -143,4 +143,4 @@ def test_without_a_referee(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"referee: 127.0.0.1:1: {NOBODY}\n"
     done = referee("new", "--principal", "ani", "--token-file", tmp_path / "token")
-    assert done.stderr == "referee: --principal: 1 given; expected 2, one for each seat\n"
+    assert done.stderr == "referee: --principal: 1 given; expected 2, one for each player\n"
