@@ -26,7 +26,7 @@ _TELLS: Final = re.compile(
     r"^(?:.*\bend \(|ending\b|.*come to its end|\[Result |The game ended|The game is over).*$", re.MULTILINE
 )
 _WORDS: Final[dict[Ending, str]] = {
-    Ending.STALLED: r"stall|limit|held? .* up",
+    Ending.STALLED: r"stall|limit|h(?:eld|old|olding)\s[^.;,]*\bup\b",
     Ending.RESIGNED: r"resign",
     Ending.FLAG: r"flag|time (?:has |had )?r[ua]n out|out of time",
     Ending.DISCONNECTED: r"disconnect|absent|not (?:there|connected)|away",

@@ -241,8 +241,8 @@ def test_the_extractors() -> None:
     assert "did" in in_text("player 2 wins: player 1 resigned").wrong(result, is_held=False)
     assert "how it ended" in in_text("player 1 wins").wrong(result, is_held=False)
     shared = Result(Ending.RULES, (3, 1, 3), (1, 3, 1))
-    assert in_text("seats 0 and 2 share the first place").wrong(shared, is_held=False) == ""
+    assert in_text("player 1 and player 3 share the win").wrong(shared, is_held=False) == ""
     assert in_text("no result: an arbiter voided the game").wrong(Result(Ending.VOIDED), is_held=False) == ""
     assert in_text("ending: rules, scores [3, 1, 3], places [1, 3, 1]").wrong(shared, is_held=False) == ""
-    assert in_text("Seat 0: 3 points, place 1\nSeat 1: 1 point, place 2").winners == (0,)
+    assert in_text("Player 1: 3 points, place 1\nPlayer 2: 1 point, place 2").winners == (0,)
     assert in_text("the board").wrong(result, is_held=False) == "says nothing of the result"
