@@ -162,7 +162,7 @@ async def test_a_line_that_is_no_ruling_of_this_arbiters_is_not_entered(client: 
         shown = await arbiter.ruling("e")
         assert arbiter.line.value == "arbiter 1: result places 1 2"
         assert shown.splitlines() == [
-            "arbiter 1 rules: the game is over: seat 0 place 1, seat 1 place 2 (TBL-36)",
+            "arbiter 1 rules: the game is over: player 1: place 1; player 2: place 2 (TBL-36)",
             "",
             "This ruling is for the position now, but play continues: F5 pauses the game first.",
         ]
@@ -186,7 +186,7 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
         await arbiter.ruling("e")
         arbiter.line.value = ends
         await arbiter.pilot.pause()
-        assert 'seat 0 place 2, seat 1 place 1 (TBL-2)\nreason: "both left"' in arbiter.text("what")
+        assert 'player 1: place 2; player 2: place 1 (TBL-2)\nreason: "both left"' in arbiter.text("what")
         await table.play.step()
         newest = table.play.record.size - 1
         await arbiter.pilot.press("enter")
@@ -199,7 +199,7 @@ async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address
         assert arbiter.text("said").startswith(f"The game is paused, as entry {newest + 1}. It stays paused"), "it was"
         await arbiter.ruling("w")
         said = await arbiter.entered()
-        assert said.startswith(f"Entered as entry {newest + 2}: arbiter 1 rules: seat ")
+        assert said.startswith(f"Entered as entry {newest + 2}: arbiter 1 rules: player ")
         assert said.endswith(": a warning (TBL-33). It stays paused until you resume it (g).")
         await arbiter.ruling("e")
         arbiter.line.value = ends
@@ -250,7 +250,7 @@ async def test_the_list_of_rulings_has_what_is_possible(client: Client, address:
     async with console(address, [table.token(Role.ARBITER)]) as arbiter:
         assert arbiter.listed()[0].endswith(f"; protest open: an arbiter has to rule on entry {protest}")
         await until(lambda: '"why?"; open: an arbiter has to rule on it' in arbiter.text("facts"), "the protest")
-        assert "time left: seat 0 " in arbiter.text("facts")
+        assert "time left: player 1 " in arbiter.text("facts")
         await arbiter.pilot.press("enter")
         await arbiter.shows(Beside)
         assert arbiter.listed()[0] == f"Arbiter 1: the protest of entry {protest} is turned down"

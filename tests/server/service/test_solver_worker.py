@@ -53,5 +53,5 @@ def test_what_contradicts_the_headers_and_what_has_ended_is_refused() -> None:
         (Contest({1: Ending.FLAG, 0: Ending.RESIGNED}), "player 3 wins: player 2 ran out of time, player 1 resigned"),
         (Contest(ruled=Result(Ending.VOIDED)), "no result: an arbiter voided the game"),
     ):
-        with pytest.raises(ValueError, match=f"^position: {words}; expected a game that goes on$"):
+        with pytest.raises(ValueError, match=f"^position: {words}; expected a game in play$"):
             decided(position(contest))
