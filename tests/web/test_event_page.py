@@ -135,7 +135,7 @@ async def test_a_result_is_signed_by_the_key_of_the_browser(page: Page, club: Cl
     await expect(form.locator(".problem")).to_contain_text("expected a place for each of 4 seats (EVT-G2)")
     shown = await fill(page, (2, 1, 3, 3))
     await expect(shown.locator(".judged")).to_have_text("Round 1, table 2")
-    said = [f"{who} place {place}" for who, place in zip(seats, (2, 1, 3, 3), strict=True)]
+    said = [f"{who}: place {place}" for who, place in zip(seats, (2, 1, 3, 3), strict=True)]
     assert await shown.locator(".line").all_inner_texts() == said
     size = desk.record.size
     await shown.get_by_role("button", name="Sign and enter").click()

@@ -56,7 +56,9 @@ async def listed(own: Started, page: Page) -> None:
         await expect(running).to_have_count(1)
         result = play.record.game.end
         assert result is not None
-        await expect(finished.filter(has=game_link(page, play.id))).to_contain_text(" : ".join(map(str, result.scores)))
+        order = sorted(range(2), key=lambda seat: result.places[seat])
+        scores = ", ".join(f"player {seat + 1} {result.scores[seat]}" for seat in order)
+        await expect(finished.filter(has=game_link(page, play.id))).to_contain_text(f" {scores}.")
         # More than a page of them.
         for _ in range(50):
             await club.client.create()
