@@ -99,7 +99,7 @@ def show(
     else:
         seats = range(shown.position.setup.seats)
         if seat is not None and seat not in seats:
-            raise Failure(f"{file}: --seat {seat}: the game has seats 0 to {len(seats) - 1}", EXIT_USAGE)
+            raise Failure(f"{file}: --seat {seat}: the game has seats 0 (player 1) to {len(seats) - 1}", EXIT_USAGE)
         chosen = list(seats) if seat is None else [seat]
         told = _text(shown, chosen, moves=moves)
         if svg is not None:

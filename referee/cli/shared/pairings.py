@@ -188,8 +188,8 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         raise Failure(f"{where}, column {missing[0]}: empty; expected a player for every seat", EXIT_USAGE)
     if (last := max(named, default=0)) >= len(request.seats):
         column = next(name for name in cells if name.endswith(f" {last}"))
-        last_seat = len(request.seats) - 1
-        raise Failure(f"{where}, column {column}: {named[last]!r}; the game has seats 0 to {last_seat}", EXIT_USAGE)
+        there = f"the game has seats 0 (player 1) to {len(request.seats) - 1}"
+        raise Failure(f"{where}, column {column}: {named[last]!r}; {there}", EXIT_USAGE)
     try:
         names = [players["seat"].get(seat, "") for seat in range(len(request.seats))]
         request = replace(asked, names=names).request()

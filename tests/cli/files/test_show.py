@@ -105,7 +105,7 @@ def refused(code: int, message: str, *words: str | Path) -> None:
 def test_words_that_do_not_fit_the_file(played: Played, whole: Path, tmp_path: Path) -> None:
     last = len(played.entries) - 1
     refused(2, f"--at {last + 1}: the file has entries 0 to {last}", whole, "--at", str(last + 1))
-    refused(2, "--seat 3: the game has seats 0 to 2", whole, "--seat", "3")
+    refused(2, "--seat 3: the game has seats 0 (player 1) to 2", whole, "--seat", "3")
     refused(2, "expected a directory", whole, "--svg", tmp_path / "one.svg")
     refused(2, "No such file or directory", tmp_path / "none")
     refused(2, "Is a directory", tmp_path)
