@@ -77,10 +77,10 @@ def test_reasons_add_up_and_are_about_the_game() -> None:
     assert leads.bounds(state, 0, 0).gaps != leads.bounds(state, 0, 500).gaps
     (gap,) = leads.bounds(state, 0, 500).gaps
     assert sum(part.points for part in gap.parts) == gap.most
-    assert gap.parts[0].what == "points of seat 1 now, less those of seat 0"
+    assert gap.parts[0].what == "points of player 2 now, less those of player 1"
     found = {part.what: part.points for part in gap.parts[1:]}
-    assert found["areas of seat 1 grow, with 10 dominoes to come, at the most"] > 0
-    assert found["bonuses of seat 0 change, at the least"] == 5  # harmony may be lost
+    assert found["areas of player 2 grow, with 10 dominoes to come, at the most"] > 0
+    assert found["bonuses of player 1 change, at the least"] == 5  # harmony may be lost
 
 
 def test_nothing_is_searched_before_the_castles_are_placed() -> None:
