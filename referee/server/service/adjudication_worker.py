@@ -106,7 +106,6 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
     made = of_adjudication(
         found, [Seat(number, name) for number, name in enumerate(setup.players or [""] * setup.seats)]
     )
-    assert made.sheet is not None  # noqa: S101 - every adjudication has one
     result = found.told.result
     return pb.AdjudicateRecordResponse(
         rules_id=setup.rules_id,
@@ -118,7 +117,7 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
         claimed=found.claimed,
         places=result.places if result else (),
         outcome=found.told.outcome(),
-        sheet=_sheet_message(setup, made.sheet),
+        sheet=_sheet_message(setup, found.told.sheet(final=False)),  # the names are in the reports alone
         reports=[WRITERS[wanted](made) for wanted in request.formats],
         changes=found.changes,
         unreached=[ruling.line for ruling in found.unreached],

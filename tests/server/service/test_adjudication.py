@@ -192,7 +192,7 @@ async def test_unspecified_is_stop_and_names_are_in_reports_alone(tmp_path: Path
         assert [each.stopped for each in answer.illegal] == [True]
         skipped = await adjudicator.adjudicate(text, SKIP, [TEXT, HTML])
         assert [each.seat for each in skipped.illegal] == [0, 0]
-        assert "Seat 0, Weiß & <b>" in skipped.reports[0]
+        assert "\nPlayer 1: Weiß & <b>\n" in skipped.reports[0]
         assert "Weiß &amp; &lt;b&gt;" in skipped.reports[1]
         del skipped.reports[:]
         assert "Weiß" not in str(skipped) + skipped.SerializeToString().decode(errors="replace")

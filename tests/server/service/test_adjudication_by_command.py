@@ -179,7 +179,7 @@ def check_result(answer: pb.AdjudicateRecordResponse, told: str) -> None:
 def check_sheet(answer: pb.AdjudicateRecordResponse, told: str) -> None:
     flat = plain(told)
     for player in answer.sheet.players:
-        assert f"{player.place}. {player.name}" in told or not answer.over
+        assert f" {player.place} {player.name} {player.total} " in flat or not answer.over
         for item in player.items:
             assert plain(f"{item.what} {item.how} {item.points} {', '.join(item.rule_ids)}") in flat
     for rule in answer.sheet.rules:
