@@ -123,7 +123,7 @@ def named() -> set[str]:
     """Return every key that pages name."""
     found = {"certificates", *(f"{start}.{end}" for start, ends in MADE.items() for end in ends)}
     for text in CODE.values():
-        found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell|sheet)"', text))
+        found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell|sheet|player|and)"', text))
     for text in TEMPLATES.values():
         found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["'][,)]""", text))
     found |= set(re.findall(r"\{([a-z]+\.[a-z]+)\}", (pages.FOLDER / "static" / "verify" / "page.html").read_text()))
