@@ -43,13 +43,13 @@ def wrong(slot: int, seat: int | str, expected: int | str, money: str) -> Violat
         ((None, None, 1, 2), ()),
         ((None, None, 1), ()),
         ((), ()),
-        ((0, None, 1, 2), (wrong(0, 0, "nobody", "12 6 12"),)),  # a tie for the most
-        ((None, None, None, 2), (wrong(2, "nobody", 1, "0 1 0"),)),
+        ((0, None, 1, 2), (wrong(0, 0, "no seat", "12 6 12"),)),  # a tie for the most
+        ((None, None, None, 2), (wrong(2, "no seat", 1, "0 1 0"),)),
         (
             (1, 2, 0, 0),
             (
-                wrong(0, 1, "nobody", "12 6 12"),
-                wrong(1, 2, "nobody", "5 5 0"),
+                wrong(0, 1, "no seat", "12 6 12"),
+                wrong(1, 2, "no seat", "5 5 0"),
                 wrong(2, 0, 1, "0 1 0"),
                 wrong(3, 0, 2, "0 0 2"),
             ),
@@ -143,7 +143,7 @@ def test_what_the_engine_hands_out_is_the_only_allocation(count: int) -> None:
         if right.slots:
             other = changed(rng, right)
             found = prove_hand_out(other).violations
-            expected = [("nobody" if slot.seat is None else slot.seat) for slot in right.slots]
+            expected = [("no seat" if slot.seat is None else slot.seat) for slot in right.slots]
             differ = [slot.tile for slot, before in zip(other.slots, right.slots, strict=True) if slot != before]
             assert [violation.facts["tile"] for violation in found] == differ
             assert all(violation.facts["expected"] in expected for violation in found)
