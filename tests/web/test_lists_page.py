@@ -57,7 +57,7 @@ async def listed(own: Started, page: Page) -> None:
         result = play.record.game.end
         assert result is not None
         order = sorted(range(2), key=lambda seat: result.places[seat])
-        scores = ", ".join(f"player {seat + 1} {result.scores[seat]}" for seat in order)
+        scores = ", ".join(f"Player {seat + 1} {result.scores[seat]}" for seat in order)
         await expect(finished.filter(has=game_link(page, play.id))).to_contain_text(f" {scores}.")
         # More than a page of them.
         for _ in range(50):

@@ -228,7 +228,7 @@ def load(part: str, language: str = ENGLISH) -> Words:
     if language != ENGLISH and ENGLISH in languages(part):
         own = {key: _in_any_form(text) for key, text in _read(part, ENGLISH).items()} | own
     if starts := _PIECES.get(part):
-        own |= {key: text for key, text in load(_NOTATION, language).texts.items() if key.startswith(starts)}
+        own |= {key: text for key, text in load_or_english(_NOTATION, language).texts.items() if key.startswith(starts)}
     return Words(language, MappingProxyType(own), is_draft)
 
 

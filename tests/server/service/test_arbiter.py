@@ -239,7 +239,7 @@ async def test_who_may_not_rule(client: Client) -> None:
     assert "the protest or appeal" in await table.not_allowed(dismiss=log_pb2.Dismiss())
     assert "a seat from 0 (player 1) to 1" in await table.not_allowed(skip=log_pb2.Skip(seat=7))
     no_ranking = log_pb2.Adjudicate(places=[2, 2])
-    assert "for each seat 1 more than the seats before it" in await table.not_allowed(adjudicate=no_ranking)
+    assert "for each player 1 more than the players before" in await table.not_allowed(adjudicate=no_ranking)
     assert (await client.log(table.play.id)).count(b"TBL-") == 0, "nothing was entered"
 
 
