@@ -212,20 +212,35 @@ async def test_machine_gone(tmp_path: Path) -> None:
             "referee token revoke --issued-before 2026-11-28T17:00 --data club"
         )
         assert "copied, with" in await operator.types("referee backup /backup/after-the-loss --data club")
-    operator.is_done({"referee recover --new-marks --data club", "referee recover --continue --data club"})
+    operator.is_done(
+        {"referee restore /backup/club-2026-11-28-17 --data club", "referee recover --continue --data club"}
+    )
 
 
 @GATE
 async def test_machine_gone_with_games_in_postgresql(tmp_path: Path, postgres: Postgres) -> None:
     operator, old, club = Operator("machine-gone", tmp_path), tmp_path / "old", tmp_path / "club"
+    operator.names["/backup/"] = "backup/"
+    (tmp_path / "backup").mkdir()
     async with running(old, store=postgres.new()) as (_, client):
         play = await client.play(declaring_scribe_key=SCRIBE.public.raw)
+        backup = "referee backup backup/club-2026-11-28-17 --data old"
+        assert (await asyncio.to_thread(ran, backup, tmp_path)).returncode == 0
         await _played(play, 2)
+    said = await operator.types("referee restore /backup/club-2026-11-28-17 --data club", code=1)
+    assert f"game {play.id}: in doubt" in said
+    await operator.types("referee recover --continue --data club")
+    with operator.serves():
+        pass
+    shutil.rmtree(club)
     club.mkdir(mode=0o700)
+    by_hand = "referee recover --new-marks --data club"
+    assert f"`{by_hand}`" in (FOLDER / "machine-gone.md").read_text(encoding="utf-8")
     for name in ("referee.pem", "referee.vkey", "seal.key", "organiser.token", "store"):
         shutil.copy2(old / name, club)
-    said = await operator.types("referee recover --new-marks --data club", code=1)
-    assert f"game {play.id}: in doubt" in said
+    done = await asyncio.to_thread(ran, by_hand, tmp_path)
+    assert done.returncode == 1, done
+    assert f"game {play.id}: in doubt" in done.stdout + done.stderr
     await operator.types("referee recover --continue --data club")
     with operator.serves():
         pass
