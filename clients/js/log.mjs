@@ -1,4 +1,4 @@
-// What is signed, hashed and checked: docs/log-format.md as a program. Numbers in brackets are its sections.
+// Signing, hashing and checking: docs/log-format.md as a program. Numbers in brackets are its sections.
 
 import { createHash, createPublicKey, sign, verify } from "node:crypto";
 import { decode, encode } from "./protocol.mjs";

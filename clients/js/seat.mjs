@@ -171,7 +171,7 @@ export class Seat {
     else throw new Denied(`${awaited} of a seat`);
     // Before it is signed: whatever becomes of us and the referee, one of us knows this head.
     this.kept?.keep(this.ledger.checkpoint);
-    // What passes beyond the time that we thought is the network's. Sent again after a break, the act has it still.
+    // The time that passes beyond our thinking is the network's. Sent again after a break, the act has it still.
     const thought_ms = Math.floor(performance.now() - this.#arrived);
     this.#pending = { ...signedAct({ gameId, size, head }, seat, this.key, act), id: ++this.#acts, seq: size, thought_ms };
     this.#send(call);

@@ -2,7 +2,7 @@
 // games are not looked at.
 
 import { Authors } from "./authors.mjs";
-import { Refusal, equal, hex, player, sha256, text, utf8 } from "./bytes.mjs";
+import { Refusal, equal, hex, playerAt, sha256, text, utf8 } from "./bytes.mjs";
 import { Seeds } from "./deck.mjs";
 import { isKey } from "./ed25519.mjs";
 import { NO_PREV, gameOf, isOffered, linkFault, readActs, readOpen, readTables } from "./entries.mjs";
@@ -275,7 +275,7 @@ export class Audit {
       if (!open.scribe_keys[index] || !equal(open.scribe_keys[index], key)) untrusted(0, `scribe ${index} has another key`, { scribe: index });
     }
     for (const seat of Object.keys(this.seatKeys)) {
-      if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `${player(seat)} brings no key of its own`, { seat });
+      if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `${playerAt(seat)} brings no key of its own`, { seat });
     }
     const authors = (this.keyring = new Authors(open));
     for (const [n, entry] of this.entries.entries()) {
@@ -286,11 +286,11 @@ export class Audit {
     for (const [seat, pinned] of Object.entries(this.seatKeys)) {
       const had = used.get(Number(seat));
       const at = had?.findIndex(({ key }) => equal(key, pinned));
-      if (at === -1) untrusted(had[0].n, `${player(seat)} joins with another key`, { seat });
+      if (at === -1) untrusted(had[0].n, `${playerAt(seat)} joins with another key`, { seat });
       if (!(at >= 0)) continue;
       const from = at ? ` from entry ${had[at].n}` : "";
       const until = had[at].until === undefined ? "" : ` up to entry ${had[at].until}`;
-      if (from || until) this.remarks.push(`${player(seat)}: the key that you gave holds${from}${until}`);
+      if (from || until) this.remarks.push(`${playerAt(seat)}: the key that you gave holds${from}${until}`);
     }
     this.inTwoRoles(used);
     const beforePlay = open.terms?.table_rules > 1 ? BEFORE_ALL_JOINED : BEFORE_ALL_JOINED_1;
@@ -298,7 +298,7 @@ export class Audit {
     const putOut = new Set(this.entries.map((entry) => entry?.absent?.seat ?? entry?.intent?.rule?.forfeit?.seat));
     for (const seat of Object.keys(this.seatKeys)) {
       if (used.has(Number(seat)) || !open.seats[seat] || open.seats[seat].scribed) continue;
-      const message = `${player(seat)}, whose key you gave, never joined`;
+      const message = `${playerAt(seat)}, whose key you gave, never joined`;
       if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, { layer: "authors", facts: { seat } });
       else this.remarks.push(message);
     }
@@ -314,10 +314,10 @@ export class Audit {
         for (const [role, keys] of holders) {
           const index = keys.findIndex((each) => equal(each, key));
           if (index < 0) continue;
-          if (!found.has(role)) found.set(role, `${player(seat)} plays with the key of ${role} ${index}`);
+          if (!found.has(role)) found.set(role, `${playerAt(seat)} plays with the key of ${role} ${index}`);
           break;
         }
-        if (this.key && equal(key, this.key.key)) found.set("", `${player(seat)} plays with the referee's own key`);
+        if (this.key && equal(key, this.key.key)) found.set("", `${playerAt(seat)} plays with the referee's own key`);
       }
       remarks.push(...found.values());
     }
@@ -431,7 +431,7 @@ export class Losses {
       const loss = { seq, size: size || Infinity };
       const name = `${size} ${hex(root)}`;
       if (!this.named.has(name)) this.named.set(name, seq);
-      // Of those that reach as far, the first; so these reach further and further.
+      // The first counts of those that reach as far; so these reach further and further.
       if (!this.losses.length || loss.size > this.losses.at(-1).size) this.losses.push(loss);
     }
   }

@@ -1,6 +1,6 @@
-// Who signed what, section 2 and TBL-40: the keys of seats, scribes and arbiters, entry by entry.
+// The signers of entries, section 2 and TBL-40: the keys of seats, scribes and arbiters, entry by entry.
 
-import { equal, join, player, sha256, utf8 } from "./bytes.mjs";
+import { equal, join, playerAt, sha256, utf8 } from "./bytes.mjs";
 import { isKey, verifies } from "./ed25519.mjs";
 
 const INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf";
@@ -32,7 +32,7 @@ export class Authors {
   async fault({ intent, signed, refused }) {
     const { intent: body, signature, key_id: keyId } = signed ?? refused;
     const index = intent[intent.author];
-    const who = intent.author === "seat" ? player(index) : `${intent.author} ${index}`;
+    const who = intent.author === "seat" ? playerAt(index) : `${intent.author} ${index}`;
     const wrong = (code, message) => [code, message, { [intent.author]: index }];
     const known = intent.author === "seat" ? this.keys.get(index) : [this.open[`${intent.author}_keys`][index]];
     let candidates = known?.filter(Boolean) ?? [];
@@ -73,7 +73,7 @@ export class Authors {
     if (!intent.change_key || author === "scribe" || !(this.open.terms?.table_rules > 1)) return null;
     const whose = author === "seat" ? seat : intent.change_key.seat;
     if (!used.has(whose)) return null;
-    if (!isKey(intent.change_key.key)) return ["KEY", `a weak key for ${player(whose)}`, { seat: whose }];
+    if (!isKey(intent.change_key.key)) return ["KEY", `a weak key for ${playerAt(whose)}`, { seat: whose }];
     count(whose, [...(author === "seat" ? keys.get(seat).slice(0, 1) : []), intent.change_key.key]);
     return null;
   }

@@ -83,7 +83,7 @@ function product(a, b) {
   return result;
 }
 
-// What 2^k zero bytes do to a state: a product with x^(8 * 2^k).
+// The effect of 2^k zero bytes on a state: a product with x^(8 * 2^k).
 const ZEROS = [0x00800000];
 while (ZEROS.length < 27) ZEROS.push(product(ZEROS.at(-1), ZEROS.at(-1)));
 
@@ -102,4 +102,4 @@ export function crcOfPieces(bytes) {
 }
 
 /** A player for people, from 1; files and facts name the seat, from 0. */
-export const player = (seat) => `player ${Number(seat) + 1}`;
+export const playerAt = (seat) => `player ${Number(seat) + 1}`;

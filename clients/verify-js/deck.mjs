@@ -1,6 +1,6 @@
 // The deck of section 6: commitments, key, streams. What a game deals from them is its rules'.
 
-import { equal, hmac, player, sha256, u32, utf8 } from "./bytes.mjs";
+import { equal, hmac, playerAt, sha256, u32, utf8 } from "./bytes.mjs";
 
 export const refereeCommitment = (seed) => sha256(utf8("tile-referee/v1/ref-commit\0"), seed);
 
@@ -24,7 +24,7 @@ export class Seeds {
     const seed = signed && intent.reveal?.seed;
     const committed = this.commitments.get(intent?.seat);
     if (seed && committed && !equal(committed, await seatCommitment(this.gameId, intent.seat, seed))) {
-      return ["DECK", `the seed of ${player(intent.seat)} is not the one it committed to`, { seat: intent.seat }];
+      return ["DECK", `the seed of ${playerAt(intent.seat)} is not the one it committed to`, { seat: intent.seat }];
     }
     if (disclose && !equal(this.open.dealt.commitment, await refereeCommitment(disclose.seed))) {
       return ["DECK", "the referee's seed is not the one it committed to"];

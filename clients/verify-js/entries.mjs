@@ -1,4 +1,4 @@
-// What one entry has to be for itself and in its place, section 4 without the rules: the same for a file and for a live game.
+// The demands on one entry alone and in its place, section 4 without the rules: the same for a file and for a live game.
 
 import { Refusal, equal, hex } from "./bytes.mjs";
 import { GAMES, GameOpen, Intent } from "./schema.mjs";

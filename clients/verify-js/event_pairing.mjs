@@ -1,4 +1,4 @@
-// What a round's pairing has to be, and its quality: EVT-P1 to EVT-P7, EVT-O1, EVT-B1, EVT-B2, EVT-K1 to EVT-K3.
+// The demands on a round's pairing, and its quality: EVT-P1 to EVT-P7, EVT-O1, EVT-B1, EVT-B2, EVT-K1 to EVT-K3.
 
 import { Tally } from "./event_points.mjs";
 import { pairKey, played } from "./event_state.mjs";
@@ -106,7 +106,7 @@ export function* unlawful(before, { tables, byes }) {
 export function vectorOf(before, { tables, byes }) {
   const { standing, placeOf, points, met, again, shorts } = before;
   const had = standing.map((who) => before.byesOf(who)).sort((one, other) => one - other);
-  // Who may have a bye: those who had as few as the last who gets one has to have. The lowest of them comes first.
+  // A bye goes to players who had as few as the last one to get it has to have. The lowest of them comes first.
   const may = byes.length ? standing.filter((who) => before.byesOf(who) <= had[byes.length - 1]) : [];
   const lowest = placeOf.get(may.at(-1)) ?? 0;
   const pairs = tables.flatMap(pairsOf).map((pair) => pairKey(...pair));
@@ -155,7 +155,7 @@ export function unevenTables(before, tables) {
 
 /** The least of `squares` over all orders of the players. */
 function leastSquares(before, table) {
-  // What is added when a player sits on a seat; who sits there first leaves the others the seats that remain.
+  // The addition when a player sits on a seat; the first to sit there leaves the others the seats that remain.
   const cost = table.map((who) => table.map((_, seat) => sum(raised(before.seatsOf(who), seat).map((count) => count ** 2))));
   const least = (player, seats) =>
     player === table.length ? 0 : Math.min(...seats.map((seat) => cost[player][seat] + least(player + 1, seats.filter((each) => each !== seat))));

@@ -1,4 +1,4 @@
-// Whether an act may be entered: every rule of docs/rules/event.md that it breaks, except that no exchange of two players
+// The check of an act before it is entered: every rule of docs/rules/event.md that it breaks, except that no exchange of two players
 // makes a round better (EVT-P8, with EVT-P3, EVT-P4, EVT-B3 and EVT-P9 in it) and what is in the logs of games.
 
 import { equal } from "./bytes.mjs";

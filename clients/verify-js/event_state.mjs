@@ -1,4 +1,4 @@
-// What an event is after each act, and the bytes of it that entries commit to: docs/event-state.md.
+// The state of an event after each act, and its bytes that entries commit to: docs/event-state.md.
 
 import { sha256, utf8 } from "./bytes.mjs";
 

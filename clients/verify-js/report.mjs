@@ -1,4 +1,4 @@
-// What people write and read: pinned keys as NUMBER=HEX, a report as text.
+// Texts that people write and read: pinned keys as NUMBER=HEX, a report as text.
 
 import { fromHex } from "./bytes.mjs";
 import { isKey } from "./ed25519.mjs";

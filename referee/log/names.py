@@ -219,7 +219,7 @@ def _row(cells: Sequence[str], columns: int, line: int) -> Row:
     if len(cells) != columns or not is_numbered or not _SALT.fullmatch(salt):
         expected = f"a number from 1, a name, and a salt of {2 * SALT_BYTES} hexadecimal digits or none"
         raise InputError(f"line {line}", f"{','.join(cells)[:MAX_NAME]!r}", expected)
-    # As it is, not as ``checked`` would have it: a commitment is to these very characters.
+    # The name stays as it is, without the repairs of ``checked``: a commitment is to these very characters.
     if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InputError(f"line {line}, name", f"{name[:MAX_NAME]!r}", NAME_EXPECTED)
     return Row(int(number), Person(name, bytes.fromhex(salt)), game)

@@ -276,13 +276,11 @@ def test_help_texts_read_without_decoding() -> None:
 
 
 def test_help_texts_name_their_subjects() -> None:
-    """ "By default that of who signs" is allowed: a help text may begin with its topic."""
     found = [
         (name, construction, each)
         for name, text, _ in helps()
         for construction, found in constructions(text).items()
         for each in found
-        if construction != "headless"
     ]
     assert found == []
 
@@ -438,3 +436,31 @@ def test_a_docstring_that_hangs_is_found(tmp_path: Path) -> None:
         'class A:\n    """A thing."""\n\n    b: int\n    """Of a game: its number."""\n', encoding="utf-8"
     )
     assert [text for _, text in docstrings(source) if re.search(HANGING, text)] == ["Of a game: its number."]
+
+
+COMMENT = re.compile(r"(?<![^\n])((?:[ \t]*(?:#|//) [^\n]*\n)+)")
+"""Lines of comments that follow each other."""
+
+
+def comments(path: Path) -> Iterator[str]:
+    """Yield the comments of a Python or JavaScript file that have lines of their own."""
+    for found in COMMENT.finditer(path.read_text(encoding="utf-8")):
+        yield re.sub(r"\s*\n\s*(?:#|//) ", " ", found[1].strip().lstrip("#/ "))
+
+
+@pytest.mark.parametrize("folder", [*PRODUCT, "clients/js", "clients/verify-js"])
+def test_comments_stand_alone(folder: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {text[:60]!r}"
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".mjs") and not path.stem.endswith(("_pb2", "_pb2_grpc")) and "v1" not in path.parts
+        for text in comments(path)
+        if re.search(rf"{HANGING}|^(?:Whoever|Nobody)\b", text)
+    ]
+    assert found == []
+
+
+def test_a_comment_that_hangs_is_found(tmp_path: Path) -> None:
+    source = tmp_path / "module.mjs"
+    source.write_text("const a = 1;\n  // Of a game:\n  // its number.\nconst b = 2;\n", encoding="utf-8")
+    assert list(comments(source)) == ["Of a game: its number."]

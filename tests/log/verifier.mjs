@@ -1,4 +1,4 @@
-// What the tests have the verifier do: a question a line, an answer a line. node verifier.mjs FOLDER-OF-THE-VERIFIER
+// The verifier as the tests use it: a question a line, an answer a line. node verifier.mjs FOLDER-OF-THE-VERIFIER
 
 import assert from "node:assert/strict";
 import { createInterface } from "node:readline";

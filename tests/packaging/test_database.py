@@ -21,7 +21,7 @@ from tests.server.store.postgres import Postgres, programs
 from tests.sizes import GATE
 
 ENTRYPOINT = """#!/bin/sh
-# What the image has under this name, as far as it matters: it starts the server.
+# The image's program of this name, as far as it matters: it starts the server.
 exec pg_ctl --pgdata "$PGDATA" --wait --log "$PGDATA.log" --options "-k $SOCKETS -p $PORT -h 127.0.0.1" start
 """
 

@@ -86,7 +86,7 @@ WALK = """async ([rules, version, tables, options, turns]) => {
             else if (isLegal) wrong.add("a legal cell that cannot be chosen");
             else if (!said) wrong.add("nothing happens, and nothing is said");
           }
-      // Of what keys lead to nothing is marked.
+      // Cells that keys lead to are not marked.
       const byKey = Object.values(chooser.keys).map((key) => key(state));
       for (const next of byKey) if (!chooser.move(next)) come(next, true, taps);
     }

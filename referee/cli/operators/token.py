@@ -70,7 +70,7 @@ def issue(
     scope: Annotated[
         list[Scope] | None,
         Parameter(
-            help="What the token allows: organise games; play the principal's seats; scribe: enter "
+            help="The rights of the token: organise games; play the principal's seats; scribe: enter "
             "moves as a scribe; arbiter: rule on games; audit the state of the referee; admin: "
             "manage tokens; gateway: say for whom a call is. Repeatable.",
             show_default=False,

@@ -327,7 +327,7 @@ class TableTerms:
         list[str] | None,
         Parameter(
             metavar="WHAT",
-            help="What happens after an illegal move: retry (the seat moves again, the default), record "
+            help="The consequence of an illegal move: retry (the seat moves again, the default), record "
             "(the log also records the attempt), strikes:N (the seat forfeits on its Nth), "
             "penalty:TIME (comes off its clock), forfeit (at once). Repeatable.",
         ),

@@ -86,7 +86,7 @@ def test_a_contested_game_is_recorded_again(name: str, keys: Path, tmp_path: Pat
     signed = made(keys, "scribe", "referee", "arbiter", "second")
     done = referee("adjudicate", text, *signed, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
-    # Whoever records a game has no clock: a forfeit by one is then a ruling.
+    # A person who records a game has no clock: a forfeit by one is then a ruling.
     expected = text.read_text(encoding="utf-8").replace("referee: forfeit", "arbiter: forfeit")
     assert referee("show", out, "--notation").stdout == expected
     recorded = referee("record", text, *signed, "--out", tmp_path / "recorded.gamelog")

@@ -50,7 +50,7 @@ async def test_a_game_that_was_entered_and_corrected_is_complete_and_says_what_w
         await until(lambda: "referee audit" in desk.text("verdict"), "the game's file")
         assert desk.entries()[7:-1] == lines[3:]
         assert desk.text("awaited").startswith("The game is over: ")
-        assert "1. Seat " in desk.text("awaited")
+        assert "place 1: " in desk.text("awaited")
         assert "Redwing" in desk.text("awaited")
         await desk.submit(":correct 3", "Nothing can be corrected now. The game is over.")
         folder = desk.app.folder

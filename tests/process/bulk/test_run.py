@@ -166,7 +166,8 @@ def test_what_the_function_imports_is_not_taken_from_the_time_of_a_task() -> Non
     with driver.here(1) as place:
         found: list[Done[str, str]] = []
         run(place, quick, ["1", "2"], found.append, total=2, limits=Limits(memory_mib=100, seconds=2.0))
-    assert [each.result for each in found] == ["1", "2"]
+    # A task whose process was stopped for a moment is tried once more, after the other.
+    assert sorted(each.result or "lost" for each in found) == ["1", "2"]
 
 
 def test_what_is_raised_in_a_part_ends_it() -> None:

@@ -98,7 +98,7 @@ def test_a_sheet_has_the_places_of_the_result(examples: int) -> None:
         elif result is not None:
             assert [player.place for player in players] == list(result.places or (0,) * setup.seats)
         else:
-            # As if it ended here: seats that stayed are before those that did not.
+            # The places are those of an end here: seats that stayed are before those that did not.
             places = [player.place for player in players]
             stayed = [place for seat, place in enumerate(places) if seat not in contest.out]
             assert all(places[seat] > max(stayed) for seat in contest.out)

@@ -1,4 +1,4 @@
-// What an entry of the log says, in words, from the entry itself: nothing here comes from whoever delivered it.
+// The words of a log's entry, from the entry itself: nothing here comes from the server that delivered it.
 
 import { decodeBody } from "./verify/wire.mjs";
 import { firstPlayer, w } from "./words.mjs";

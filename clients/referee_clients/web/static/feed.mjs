@@ -1,4 +1,4 @@
-// What the browser believes of a live game. Whoever delivers it may lie: nothing counts that the referee did not sign.
+// The part of a live game that the browser believes. The server may lie: nothing counts that the referee did not sign.
 
 import { Audit, Losses } from "./verify/audit.mjs";
 import { Refusal, equal, hex, sha256 } from "./verify/bytes.mjs";
@@ -226,7 +226,7 @@ export class Feed {
     if (!entries.length) throw refusal("CHECKPOINT", null, "a log without entries");
     const position = followed ? null : await decoderOf(open.rules_id);
     const known = new Known({ entries, leaves, open, game, gameId, authors, seeds, tree, position, positions: new Map(), followed });
-    // Of a running game the file ends with a checkpoint beside the entries, on which an audit only comments.
+    // The file of a running game ends with a checkpoint beside the entries, on which an audit only comments.
     const { frames } = audit.file;
     const isLast = ({ type }) => type === OLDER || type === ENTRY;
     const last = frames.find(({ type }) => type === CHECKPOINT) ?? frames.findLast(isLast);

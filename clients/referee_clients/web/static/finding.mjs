@@ -1,4 +1,4 @@
-// What is wrong with what was read, by kind and facts, in the page's language. The verifier's own words for it are English.
+// Faults of a file or stream that was read, by kind and facts, in the page's language. The verifier's own words for it are English.
 
 import { w } from "./words.mjs";
 

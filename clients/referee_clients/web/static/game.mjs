@@ -132,7 +132,7 @@ export class Game {
     const before = this.entries.length;
     await this.#feed.commit({ entries: entries.map(fromBase64), checkpoint: fromBase64(checkpoint), positions: positions.map(fromBase64) });
     this.#clock = null;
-    // Who takes a seat may have given a name, and an organiser names others by the end.
+    // A player may have given a name on taking a seat, and an organiser names others by the end.
     if (this.entries.slice(before).some(({ event, intent }) => event === "end" || intent?.act === "join")) await this.readNames();
   }
 

@@ -1,4 +1,4 @@
-// What the gateway is asked: JSON, bytes, and one stream of what happens in some games. Nothing of it is believed here.
+// Requests to the gateway: JSON, bytes, and one stream of events in some games. Nothing of it is believed here.
 
 export const API = "/api/v1";
 const WAIT_MS = [500, 1000, 2000, 5000, 10000];

@@ -86,7 +86,7 @@ export const grid = (label, choose, keys = {}) => {
     if (!isSame) {
       const focused = element.contains(document.activeElement);
       const [above, beside] = model.axes ?? [];
-      // What they say is in every cell's label, too.
+      // Every cell's label has their text, too.
       const axis = (text) => h("div", { class: "axis", "aria-hidden": "true" }, text);
       const cell = (x, y) => h("div", { role: "gridcell", "data-cell": `${x},${y}`, tabindex: x === at[0] && y === at[1] ? "0" : "-1" });
       element.style.setProperty("--columns", model.columns);

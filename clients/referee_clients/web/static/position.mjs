@@ -138,7 +138,7 @@ const fromLink = () => {
   return true;
 };
 
-// What is shown
+// The display
 
 /** Show the position, and have it judged if nothing is known of it yet. */
 const shown = () => {
@@ -384,7 +384,7 @@ document.addEventListener("keydown", (event) => {
   undo(from, to);
 });
 window.addEventListener("online", () => judge());
-// Nobody can unfold anything on paper.
+// On paper no part can be unfolded.
 window.addEventListener("beforeprint", () => sheet.querySelectorAll("details").forEach((each) => (each.open = true)));
 window.addEventListener("hashchange", () => {
   takeToken();

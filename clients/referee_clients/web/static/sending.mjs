@@ -1,4 +1,4 @@
-// What the gateway is sent: acts, questions with a body, what needs a token.
+// Messages to the gateway: acts, questions with a body, what needs a token.
 
 import { API, read } from "./gateway.mjs";
 

@@ -1,4 +1,4 @@
-// What an auditor's report means, in words.
+// The meaning of an auditor's report, in words.
 
 import { findingWords, inEnglish, isEnglish } from "./finding.mjs";
 import { w } from "./words.mjs";

@@ -160,7 +160,7 @@ const arrange = () => {
 /** Shows these games; those that are shown already stay as they are. */
 const show = async (ids) => {
   const added = ids.filter((id) => !cards.some((card) => card.id === id)).map((id) => new Card(id));
-  // What is over makes room, the oldest first.
+  // Games that are over make room, the oldest first.
   const kept = cards.filter((card) => ids.includes(card.id) || card.isFollowed || cards.length + added.length <= MOST);
   for (const card of cards) if (!kept.includes(card)) card.element.remove();
   cards = [...kept, ...added].slice(-MOST);

@@ -52,7 +52,7 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
       };
     });
 
-  // What can be chosen
+  // The choices
 
   const money = (state) => {
     const takings = ofKind(state.moves, "take_money").map(({ cards }) => cards.map(kindOf));
@@ -74,7 +74,7 @@ export const alhambra = (tables, components, { slot_currencies: currencies }) =>
       if (number === null) return [];
       const tile = names[number];
       const payments = paymentsFor(state, slot);
-      // What cannot be paid for is chosen with all that there is, so that the referee says what is missing.
+      // A tile that cannot be paid for is chosen with all the money there is, so that the referee names the missing amount.
       const payment = payments.length === 0 ? purse(state, slot) : payments.length === 1 ? payments[0] : [];
       const isChosen = state.slot === slot;
       return [

@@ -1,4 +1,4 @@
-// What choosing has in common in all games: legal moves by kind, pictures of options, and what is marked on a board.
+// The common parts of choosing in all games: legal moves by kind, pictures of options, and what is marked on a board.
 
 import { h } from "../dom.mjs";
 import { w } from "../words.mjs";

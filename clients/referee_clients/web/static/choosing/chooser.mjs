@@ -1,4 +1,4 @@
-// What a seat chooses its moves with: of each game a module, fetched when it is needed.
+// The way in which a seat chooses its moves: a module for each game, fetched when it is needed.
 
 import { decodeBody } from "../verify/wire.mjs";
 

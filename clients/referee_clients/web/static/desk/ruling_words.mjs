@@ -1,4 +1,4 @@
-// What a ruling says, in words, from the very bytes that are going to be signed, and from nothing else.
+// The words of a ruling, from the very bytes that are going to be signed, and from nothing else.
 
 import { standingsWords } from "../entry_words.mjs";
 import { ENDINGS, clockWords } from "../standing.mjs";

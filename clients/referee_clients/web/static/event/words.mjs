@@ -1,4 +1,4 @@
-// What an event's figures and acts say, in words, from what was signed.
+// The words of an event's figures and acts, from its signed entries.
 
 import { hex } from "../verify/bytes.mjs";
 import { ORIGINS, PHASES, undecided } from "../verify/event_state.mjs";

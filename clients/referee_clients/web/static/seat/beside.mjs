@@ -1,4 +1,4 @@
-// What a seat does at the table beside its moves: each is confirmed in words, and signed.
+// Acts of a seat at the table beside its moves: each is confirmed in words, and signed.
 
 import { h } from "../dom.mjs";
 import { post } from "../sending.mjs";
@@ -140,7 +140,7 @@ export class Beside {
 
   #takeBack() {
     const { entries } = this.#game;
-    // What was drawn since stays drawn (TBL-22), and to go back to the same position is no take-back.
+    // Later draws stay drawn (TBL-22), and to go back to the same position is no take-back.
     const first = Math.max(0, entries.findLastIndex(({ event }) => event === "chance"));
     const isBack = ({ seq, state_digest: digest }) => seq >= first && !equal(digest, entries.at(-1).state_digest);
     const [entry, label] = this.#entries("beside.take_back.entry", isBack);

@@ -42,7 +42,7 @@ export function encode(schema, fields) {
   return join(...parts);
 }
 
-// Of the API, not of the log: what carries a signed act to the referee.
+// These messages are the API's, not the log's: they carry a signed act to the referee.
 
 export const SubmitIntentRequest = message("SubmitIntentRequest", `
   1 string game_id

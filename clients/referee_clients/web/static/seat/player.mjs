@@ -1,6 +1,6 @@
 // One seat of a game: what it signs, keeps, and sends. Knows how the game stands, not how it is shown.
 //
-// What is signed is kept before it leaves, and is sent again as it was until the referee has answered: the same bytes get the
+// A signed act is kept before it leaves, and is sent again unchanged until the referee has answered: the same bytes get the
 // first answer again, so that no break of the way makes two acts of one.
 
 import { Lie } from "../feed.mjs";

@@ -93,7 +93,7 @@ export class Table {
     if (joins && !this.#game.keysOf(this.#player.seat).length) return this.#takeSeat();
     await this.#player.settle();
     if (!this.#player.isPending) return void this.#goOn();
-    // What comes next depends on what is on its way.
+    // The next step depends on the act that is on its way.
     void this.#acting(() => this.#player.resume(), () => this.#goOn());
   }
 

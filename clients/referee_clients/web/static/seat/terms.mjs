@@ -1,4 +1,4 @@
-// What somebody agrees to who takes a seat: how the game is timed, and what an illegal move costs.
+// The terms that a player accepts by taking a seat: how the game is timed, and what an illegal move costs.
 
 import { clockWords } from "../standing.mjs";
 import { w } from "../words.mjs";

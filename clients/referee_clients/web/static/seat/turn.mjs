@@ -103,7 +103,7 @@ export class Turn {
     this.#head = "";
     this.#state = null;
     this.#refused = [];
-    // What had the focus is gone; the board stays.
+    // The element that had the focus is gone; the board stays.
     if (this.element.contains(document.activeElement)) this.#board.focus();
     this.#groups.replaceChildren();
     this.#say();

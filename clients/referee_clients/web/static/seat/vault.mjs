@@ -1,4 +1,4 @@
-// What this browser keeps: keys that cannot be read, and of seats what was signed before it was sent.
+// The keys that this browser keeps, which cannot be read, and each seat's acts that were signed before they were sent.
 
 const DATABASE = "tile-referee";
 const VERSION = 2;
