@@ -148,7 +148,7 @@ class Meant(NamedTuple):
 def seat_meant(text: str, names: Sequence[str]) -> Meant:
     """Return the seat of a name, of ``p1``, ``p2``, …, or of a bare number from 0. Raise ``InputError``.
 
-    ``names``: by seat, empty for none. A name may be shortened to its beginning if that is nobody else's.
+    ``names``: by seat, empty for none. A name may be shortened to a beginning that no other name has.
     """
     word = text.strip()
     if (number := _SEAT.fullmatch(word)) is not None:

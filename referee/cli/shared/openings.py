@@ -134,7 +134,7 @@ class Office:
     async def _first(self, channel: grpc.aio.Channel, table: Pairing, ours: str) -> str:
         """Return the game that was opened first for a table: ours, or another organiser's, which came in between.
 
-        Of two organisers each sees the other's game, or has opened the first one: so one game stays.
+        Each of two organisers sees the other's game or has opened the first one, so one game stays.
         """
         event, round_, number = table.key
         first, is_older = ours, False  # the newest comes first

@@ -217,7 +217,7 @@ def _names(request: CreateGameRequest) -> list[SeatName]:
 
 
 def name_of(message: PlayerName, field: str, others: Mapping[str, str]) -> str:
-    """Return a name of a request, which nobody else has. ``others``: by ``p1``, ``p2``, …. Raise ``BadField``."""
+    """Return a name of a request that no other player has. ``others``: by ``p1``, ``p2``, …. Raise ``BadField``."""
     try:
         name = checked(message.name)
         check_unlike(name, others)

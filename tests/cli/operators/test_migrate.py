@@ -28,6 +28,10 @@ async def test_games_go_on_in_another_database(tmp_path: Path, postgres: Postgre
         await play.steps(9)
         token = (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
         before = await client.games.ListGames(pb.ListGamesRequest())
+        named = pb.NamePlayerRequest(game_id=over.id, player=pb.PlayerName(seat=1, name="Běla"))
+        await client.games.NamePlayer(named, metadata=bearer(client.organiser))
+        names = await client.games.GetNames(pb.GetNamesRequest(game_ids=[over.id]))
+        assert [each.name for each in names.games[0].names] == ["Běla"]
         log = await client.log(over.id)
         size = play.record.size
     done = referee("migrate", "--data", data, "--to", url)
@@ -38,6 +42,7 @@ async def test_games_go_on_in_another_database(tmp_path: Path, postgres: Postgre
         assert not server.live_games.aside
         assert await client.games.ListGames(pb.ListGamesRequest()) == before
         assert await client.log(over.id) == log
+        assert await client.games.GetNames(pb.GetNamesRequest(game_ids=[over.id])) == names
         for each in (over, play):
             moved(each, client)
             await send_all_again(each)
