@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
 import pytest
 
 from referee.text.words.catalogue import Phrase, Text, Words, languages, load, player, player_phrase
+from tests.docs.shell import ROOT
 from tests.text.words.english import places
 from tests.text.words.phrases import forms
 
@@ -94,3 +96,27 @@ def test_no_number_is_beside_a_word_that_means_a_rank(part: str, language: str) 
     for key, text in load(part, language).texts.items():
         for form in forms(text).values():
             assert not number.search(form), key
+
+
+def phrases() -> Iterator[tuple[str, str, set[str]]]:
+    """Yield where a phrase is made of a text that stands there, the text, and the names of its arguments."""
+    for folder in ("referee", "clients/referee_clients", "solver/referee_solver"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if path.stem.endswith(("_pb2", "_pb2_grpc")) or "phrase(" not in (source := path.read_text("utf-8")):
+                continue
+            for node in ast.walk(ast.parse(source)):
+                if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "phrase"):
+                    continue
+                given = {each.arg for each in node.keywords}
+                text = node.args[0] if node.args else None
+                if isinstance(text, ast.Constant) and isinstance(text.value, str) and None not in given:
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", text.value, {str(name) for name in given}
+
+
+def test_a_phrase_has_what_its_text_names() -> None:
+    """A place without its argument is a KeyError where a refusal should be."""
+    found = list(phrases())
+    assert len(found) > 50
+    for where, text, given in found:
+        places = {name.lower() for name in re.findall(r"\{(\w+)", text)}
+        assert places <= given, (where, text, given)
